@@ -1,0 +1,127 @@
+"""What worker code holds of a binding: a wrapper that converts, counts and forwards."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, ClassVar, Never
+
+from localedge.boundary import JsProxy, call_arguments, from_js, proxy
+from localedge.probe import Call, Probe
+from localedge.values import JsObject
+
+
+class JsBinding(JsObject):
+    """An object whose methods worker code calls across the boundary.
+
+    Shape: `js_methods` maps the platform's name of a method to ours; `js_properties` likewise.
+    A method takes its arguments in JavaScript's form (`boundary`) and returns such a value or an
+    awaitable of one; `kind` names it for the probe.
+    """
+
+    kind: ClassVar[str] = ""
+    js_methods: ClassVar[Mapping[str, str]] = {}
+    js_properties: ClassVar[Mapping[str, str]] = {}
+
+
+class _BindingWrapper:
+    """`env.KV`, `env.DB`, a statement: attributes are the platform's methods.
+
+    Source: workers-runtime-sdk 1.9.5 `workers/rpc.py`, read 2026-12-01; the name is what its
+    error texts show.
+    """
+
+    __slots__ = ("_binding", "_name", "_probe")
+
+    def __init__(self, binding: JsBinding, name: str, probe: Probe) -> None:
+        self._binding = binding
+        self._name = name
+        self._probe = probe
+
+    def __getattr__(self, name: str) -> Any:
+        binding = self._binding
+        ours = binding.js_methods.get(name)
+        if ours is None:
+            known = binding.js_properties.get(name)
+            if known is None:
+                raise AttributeError(name)
+            return from_js(getattr(binding, known))
+        return _Method(self, name, getattr(binding, ours))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Never:
+        raise TypeError(f"'{self._binding.js_class}' object is not iterable")
+
+    def __len__(self) -> int:
+        raise TypeError(f"'{self._binding.js_class}' object has no len()")
+
+    @property
+    def js_object(self) -> JsProxy:
+        """The raw object, so that a statement crosses back into `batch`."""
+        return JsProxy(self._binding)
+
+
+class _Method:
+    """One method of a binding, bound."""
+
+    __slots__ = ("_function", "_owner", "_platform_name")
+
+    def __init__(
+        self, owner: _BindingWrapper, platform_name: str, function: Callable[..., Any]
+    ) -> None:
+        self._owner = owner
+        self._platform_name = platform_name
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        arguments = call_arguments(args, kwargs)
+        if not inspect.iscoroutinefunction(self._function):
+            return self._wrap(self._function(*arguments))
+        # The platform's call has begun once it is made: awaiting only collects its result.
+        return self._collect(asyncio.ensure_future(self._observed(arguments)))
+
+    def _observed(self, arguments: list[Any]) -> Coroutine[Any, Any, Any]:
+        probe = self._owner._probe
+        if not probe.observers:
+            running: Coroutine[Any, Any, Any] = self._function(*arguments)
+            return running
+        call = Call(
+            self._owner._binding.kind, self._owner._name, self._platform_name, tuple(arguments)
+        )
+        return probe.run(call, lambda: self._function(*arguments))
+
+    async def _collect(self, running: Awaitable[Any]) -> Any:
+        return self._wrap(await running)
+
+    def _wrap(self, value: Any) -> Any:
+        if isinstance(value, JsBinding):
+            return _BindingWrapper(value, self._owner._name, self._owner._probe)
+        return from_js(value)
+
+
+class _EnvWrapper:
+    """`self.env`: one attribute per binding, var and secret.
+
+    Shape: `values` holds JsBinding objects and JavaScript values by name; JSON objects stay
+    JsProxy, as on the platform. Missing names raise AttributeError; `env["X"]` a TypeError.
+    """
+
+    def __init__(self, values: Mapping[str, Any], probe: Probe) -> None:
+        self._env = values
+        self._probe = probe
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = self._env[name]
+        except KeyError:
+            raise AttributeError(name) from None
+        if isinstance(value, JsBinding):
+            return _BindingWrapper(value, name, self._probe)
+        return proxy(value)
+
+
+BindingWrapper = _BindingWrapper
+EnvWrapper = _EnvWrapper

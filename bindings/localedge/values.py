@@ -1,0 +1,85 @@
+"""The values of the other side of a binding, modelled in Python.
+
+The far side is JavaScript: null is `None`, undefined `UNDEFINED`, Boolean `bool`, Number `int` or
+`float`, BigInt `BigInt`, String `str`, Array `list`, Object `dict` with text keys, Map `JsMap`,
+Set `JsSet`, Date `JsDate`, an Error `JsErrorValue`, a typed array or ArrayBuffer `bytes`, a
+function `JsFunction`, and any other object `JsObject`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+
+class Undefined:
+    def __repr__(self) -> str:
+        return "undefined"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNDEFINED: Final = Undefined()
+
+
+class BigInt(int):
+    """A JavaScript BigInt."""
+
+
+class JsMap(dict[str, Any]):
+    """A JavaScript Map."""
+
+
+class JsSet(list[Any]):
+    """A JavaScript Set, in insertion order."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsDate:
+    """A JavaScript Date: milliseconds since the epoch."""
+
+    epoch_ms: float
+
+    def iso(self) -> str:
+        """The form of `toISOString()`, which is also its JSON form."""
+        moment = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=self.epoch_ms)
+        return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+    def text(self) -> str:
+        """The form of `String(date)`; the platform's zone is UTC."""
+        moment = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=self.epoch_ms)
+        return f"{moment:%a %b %d %Y %H:%M:%S} GMT+0000 (Coordinated Universal Time)"
+
+
+@dataclass(frozen=True, slots=True)
+class JsErrorValue:
+    """An Error object as a value (not raised)."""
+
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class JsFunction:
+    """A Python callable seen from the other side."""
+
+    function: Callable[..., Any]
+
+
+class JsObject:
+    """An object of the platform with methods: a stream, a Response, a binding.
+
+    Shape: `js_class` is its constructor's name. It crosses as a `JsProxy`.
+    """
+
+    js_class: str = "Object"
+
+
+@dataclass(frozen=True, slots=True)
+class PyObject(JsObject):
+    """A Python object that has no form of its own on the other side."""
+
+    value: object
