@@ -14,8 +14,6 @@ from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
 from hypothesis import HealthCheck, settings
 
-from localedge.supervisor import valkey
-
 settings.register_profile(
     "localedge", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -48,6 +46,8 @@ class _running_valkey(AbstractContextManager[str]):  # noqa: N801  (used like a 
         self._thread = threading.Thread(target=self._loop.run_forever, name="valkey fixture")
 
     def __enter__(self) -> str:
+        from localedge.supervisor import valkey
+
         self._thread.start()
         self._server = valkey.running(self._data_dir)
         starting = asyncio.run_coroutine_threadsafe(self._server.__aenter__(), self._loop)
