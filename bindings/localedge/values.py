@@ -8,10 +8,10 @@ function `JsFunction`, and any other object `JsObject`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 
 class Undefined:
@@ -72,10 +72,14 @@ class JsFunction:
 class JsObject:
     """An object of the platform with methods: a stream, a Response, a binding.
 
-    Shape: `js_class` is its constructor's name. It crosses as a `JsProxy`.
+    Shape: `js_class` is its constructor's name; `js_methods` maps the platform's name of a
+    method to ours, `js_properties` likewise. It crosses as a `JsProxy`.
     """
 
-    js_class: str = "Object"
+    __slots__ = ()
+    js_class: ClassVar[str] = "Object"
+    js_methods: ClassVar[Mapping[str, str]] = {}
+    js_properties: ClassVar[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,101 @@
+"""What an event brings along besides its arguments: `self.ctx`."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Coroutine
+from contextvars import ContextVar
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+
+class ExecutionContext:
+    """The lifetime of one event.
+
+    Shape: `props` is what a binding that calls this worker was configured with;
+    `passes_through` is true once `passThroughOnException` was called.
+    Source: reference/python-workers.md 1.5 and 3, read 2026-12-01.
+    """
+
+    __slots__ = ("_tasks", "exports", "passes_through", "props")
+
+    def __init__(self, props: Any = None) -> None:
+        self.props = props if props is not None else {}
+        self.exports: Any = None
+        self.passes_through = False
+        self._tasks: list[asyncio.Future[Any]] | None = None
+
+    def waitUntil(self, awaitable: Any, /) -> None:  # noqa: N802  (the platform's name)
+        """`awaitable` runs on after the response; its failure is logged, not returned.
+
+        A value that cannot be awaited counts as done, as a non-promise does on the platform.
+        """
+        if not inspect.isawaitable(awaitable):
+            return
+        future = asyncio.ensure_future(_as_future(awaitable))
+        if self._tasks is None:
+            self._tasks = []
+        self._tasks.append(future)
+
+    def passThroughOnException(self) -> None:  # noqa: N802  (the platform's name)
+        """An error goes to the origin. There is none behind a local address."""
+        self.passes_through = True
+
+    @property
+    def waits_for(self) -> int:
+        """How many futures given to `waitUntil` are not done."""
+        return sum(not task.done() for task in self._tasks or ())
+
+    def has_tasks(self) -> bool:
+        """Whether `drain` has anything to wait for or to report."""
+        return bool(self._tasks)
+
+    def owns(self, task: asyncio.Future[Any]) -> bool:
+        """Whether `task` was given to `waitUntil`."""
+        return task in (self._tasks or ())
+
+    async def drain(self, timeout_s: float) -> None:
+        """Everything given to `waitUntil` has ended, or was cancelled after `timeout_s` seconds.
+
+        Failures are logged. Tasks that are added while draining are waited for as well.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
+        while self._tasks:
+            tasks, self._tasks = self._tasks, None
+            _, late = await asyncio.wait(tasks, timeout=max(0.0, deadline - loop.time()))
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=1.0)
+                logger.warning(
+                    "waitUntil tasks were cancelled",
+                    extra={"tasks": len(late), "after_s": timeout_s},
+                )
+            for task in tasks:
+                _report(task)
+
+
+def _as_future(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any] | asyncio.Future[Any]:
+    if inspect.iscoroutine(awaitable) or isinstance(awaitable, asyncio.Future):
+        return awaitable
+    return _await(awaitable)
+
+
+async def _await(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def _report(task: asyncio.Future[Any]) -> None:
+    if not task.done() or task.cancelled():
+        return
+    error = task.exception()
+    if error is not None:
+        logger.error("waitUntil task failed", exc_info=error)
+
+
+current: ContextVar[ExecutionContext | None] = ContextVar("localedge_context", default=None)
+"""The context of the event that the running code belongs to; None at import."""

@@ -1,0 +1,233 @@
+"""Loads a worker's main module and hands events to it."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType, ModuleType, TracebackType
+from typing import Any, Final
+
+from localedge import clock
+from localedge.binding import EnvWrapper
+from localedge.boundary import JsProxy
+from localedge.errors import OperatorError, js_type_error
+from localedge.sdk import discovery, finder, web
+from localedge.sdk.context import ExecutionContext, current
+from localedge.sdk.controller import ScheduledController
+from localedge.sdk.web.body import USED_TEXT
+
+logger = logging.getLogger(__name__)
+
+_NOT_A_RESPONSE: Final = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
+_OUR_FOLDERS: Final = (str(Path(__file__).parents[1]), str(Path(clock.__file__).parent))
+_NO_NAME: Final = "There is no '{}' class defined in the Python Worker's main module"
+
+
+class Worker:
+    """A loaded main module.
+
+    Shape: `module` is it; `warnings` are sentences about handlers that will surprise.
+    """
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        found = discovery.discover(module)
+        self._entrypoints: Mapping[str, type[Any]] = found.classes
+        self._default = found.default
+        self._legacy = found.legacy
+        self.unsupported: Mapping[str, str] = found.unsupported
+        self._takes: dict[tuple[object, str], int] = {}
+        self._fetch_takes = self._arity(found.default, "fetch") if found.default else 0
+        self.warnings = tuple(self._warnings())
+        for warning in self.warnings:
+            logger.warning("handler reads an unset parameter", extra={"detail": warning})
+
+    def handlers(self) -> frozenset[str]:
+        """Names of the events that the default entrypoint handles: "fetch", "scheduled", …"""
+        if self._default is None:
+            return frozenset(self._legacy)
+        names = (name for name in discovery.CLASS_HANDLERS if hasattr(self._default, name))
+        return frozenset(names)
+
+    def entrypoints(self) -> frozenset[str]:
+        """Names of the entrypoint classes of the main module."""
+        return frozenset(self._entrypoints)
+
+    async def fetch(
+        self, request: web.Request, env: EnvWrapper, ctx: ExecutionContext
+    ) -> web.Response:
+        """The worker's response to `request`, from a new instance of the default entrypoint.
+
+        Errors: what the worker raises; TypeError when it gives anything but a Response.
+        """
+        current.set(ctx)
+        default = self._default
+        if default is None:
+            return await self._legacy_fetch(request, env, ctx)
+        instance = default(ctx, env)
+        method = getattr(instance, "fetch", None)
+        if method is None:
+            raise TypeError("Handler does not export a fetch() function.")
+        result = method(*(_request(request), None, None)[: self._fetch_takes])
+        if hasattr(result, "__await__"):
+            result = await result
+        return response_of(result)
+
+    async def scheduled(
+        self, cron: str, scheduled_time_ms: int, env: EnvWrapper, ctx: ExecutionContext
+    ) -> ScheduledController:
+        """The default entrypoint has handled the cron trigger; returns its controller.
+
+        Errors: TypeError when there is no handler, or one that does not take three arguments.
+        """
+        current.set(ctx)
+        controller = ScheduledController(cron, scheduled_time_ms)
+        proxy = JsProxy(controller)
+        if self._default is None:
+            await self._legacy_call("scheduled", proxy, env, ctx)
+            return controller
+        instance = self._default(ctx, env)
+        method = getattr(instance, "scheduled", None)
+        if method is None:
+            raise TypeError("Handler does not export a scheduled() function.")
+        result = method(proxy, None, None)
+        if hasattr(result, "__await__"):
+            await result
+        return controller
+
+    async def call(
+        self,
+        entrypoint: str,
+        method: str,
+        args: list[Any],
+        env: EnvWrapper,
+        ctx: ExecutionContext,
+    ) -> Any:
+        """The result of an RPC method, its arguments and result in Python's form.
+
+        Errors: TypeError when the class or the method does not exist.
+        """
+        current.set(ctx)
+        cls = self._entrypoints.get(entrypoint)
+        if cls is None:
+            raise TypeError(_NO_NAME.format(entrypoint))
+        if method not in discovery.public_methods(cls):
+            raise TypeError(f'The RPC receiver does not implement the method "{method}".')
+        result = getattr(cls(ctx, env), method)(*args)
+        return await result if hasattr(result, "__await__") else result
+
+    async def _legacy_fetch(
+        self, request: web.Request, env: EnvWrapper, ctx: ExecutionContext
+    ) -> web.Response:
+        return response_of(await self._legacy_call("fetch", JsProxy(request), env, ctx))
+
+    async def _legacy_call(
+        self, name: str, event: JsProxy, env: EnvWrapper, ctx: ExecutionContext
+    ) -> Any:
+        function = self._legacy.get(name)
+        if function is None:
+            raise TypeError(f"Handler does not export a {name}() function.")
+        takes = discovery.handler(name, function, bound=False).takes
+        result = function(*(event, env, ctx)[:takes])
+        return await result if hasattr(result, "__await__") else result
+
+    def _arity(self, cls: type[Any], name: str) -> int:
+        function = getattr(cls, name, None)
+        return 0 if function is None else discovery.handler(name, function, bound=True).takes
+
+    def _warnings(self) -> list[str]:
+        found: list[str] = []
+        for class_name, cls in self._entrypoints.items():
+            for name in discovery.CLASS_HANDLERS:
+                read = discovery.unset_parameters(getattr(cls, name, None))
+                found.extend(
+                    f"{class_name}.{name} reads its parameter {parameter!r}, which is None for "
+                    f"a class handler: use self.{'env' if 'env' in parameter else 'ctx'}"
+                    for parameter in read
+                )
+        return found
+
+
+def response_of(result: Any) -> web.Response:
+    """The platform's Response that `result` of a fetch handler stands for.
+
+    Errors: TypeError when it is none, or when its body was read already.
+    """
+    inner = getattr(result, "_js", None)
+    if not isinstance(inner, web.Response):
+        raise TypeError(_NOT_A_RESPONSE)
+    if inner.body_used:
+        raise js_type_error(USED_TEXT)
+    return inner
+
+
+def _request(request: web.Request) -> Any:
+    import workers
+
+    return workers.Request._of(request)
+
+
+def load_worker(main: Path) -> Worker:
+    """The worker whose main module is the file `main`; its folder is the root of imports.
+
+    Errors: OperatorError for a folder that hides our own package or for a main module named
+    like one of the platform's; whatever the module itself raises, unchanged.
+    """
+    root = main.resolve().parent
+    _refuse_hiding(root, main)
+    finder.install()
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    return Worker(_import_main(main.resolve()))
+
+
+def _refuse_hiding(root: Path, main: Path) -> None:
+    if (root / "localedge").is_dir():
+        raise OperatorError(
+            "worker/reserved-folder",
+            f"{root.name}/localedge hides the package that runs this worker.",
+            "Give the folder another name.",
+        )
+    if main.stem in finder.OFFERED:
+        raise OperatorError(
+            "worker/reserved-name",
+            f'the main module "{main.name}" has the name of a module of the platform.',
+            "Rename it, for example to entry.py.",
+        )
+
+
+def _import_main(main: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(main.stem, main)
+    if spec is None or spec.loader is None:
+        raise OperatorError(
+            "worker/not-python",
+            f'the main module "{main.name}" is not a Python file.',
+            'Set "main" to a file that ends in .py.',
+        )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[main.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(main.stem, None)
+        raise
+    return module
+
+
+def worker_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """`traceback` from the first frame on that is the worker's: what its author should see.
+
+    None when no frame is, for example for a syntax error in the main module.
+    """
+    step = traceback
+    while step is not None and _is_ours(step.tb_frame):
+        step = step.tb_next
+    return step
+
+
+def _is_ours(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return file.startswith("<frozen importlib") or file.startswith(_OUR_FOLDERS)
