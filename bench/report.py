@@ -1,0 +1,77 @@
+"""Measured rows as a Markdown table between two marks of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sqlite3
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from os import cpu_count
+from pathlib import Path
+
+from bench.peers import Peer
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+Measure = Callable[[int], float]
+PeerMeasure = Callable[[Peer], float]
+
+
+@dataclass
+class Row:
+    """One thing measured: `values` by name, ours under "localedge"."""
+
+    title: str
+    unit: str
+    values: dict[str, float]
+    goal: str
+    met: Callable[[float, float], bool]
+    note: str = ""
+
+    def line(self) -> str:
+        """The row in Markdown."""
+        ours = self.values["localedge"]
+        theirs = next((v for k, v in self.values.items() if k != "localedge"), None)
+        ratio = f"{ours / theirs:.2f}×" if theirs else "–"
+        verdict = "" if not self.goal else "met" if self.met(ours, theirs or 0) else "**not met**"
+        peer = f"{theirs:,.1f}" if theirs else "–"
+        return (
+            f"| {self.title} | {self.unit} | {ours:,.1f} | {peer} | {ratio} "
+            f"| {self.goal} | {verdict} | {self.note} |"
+        )
+
+
+def machine() -> str:
+    """The machine and the versions, in a sentence."""
+    model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+    return (
+        f"{cpu_count()} cores ({model[1] if model else platform.machine()}), "
+        f"{platform.system()} {platform.release().split('-')[0]}, "
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
+        f"localedge {version('localedge')}, uvicorn {version('uvicorn')}, "
+        f"redis-py {version('redis')}"
+    )
+
+
+def write(name: str, peer: str, rows: list[Row]) -> None:
+    """Put the table of `rows` in place of the last one called `name`."""
+    table = "\n".join(
+        [
+            f"{datetime.now(UTC):%Y-%m-%d}, {machine()}; {peer}. Medians of one run, in turns.",
+            "",
+            f"| what | unit | localedge | {peer} | ratio | goal | | |",
+            "|---|---|---|---|---|---|---|---|",
+            *(row.line() for row in rows),
+        ]
+    )
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    page = PAGE.read_text("utf-8") if PAGE.exists() else "# Benchmarks\n"
+    if begin not in page:
+        page += f"\n{begin}\n{end}\n"
+    head, rest = page.split(begin)
+    tail = rest.split(end)[1]
+    PAGE.write_text(f"{head}{begin}\n{table}\n{end}{tail}", "utf-8")
+    print(table, file=sys.stdout)
