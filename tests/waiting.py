@@ -6,12 +6,16 @@ import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 
 
-async def wait_until(condition: Callable[[], T | Awaitable[T]], *, within_s: float = 10) -> T:
+@overload
+async def wait_until(condition: Callable[[], Awaitable[T]], *, within_s: float = 10) -> T: ...
+@overload
+async def wait_until(condition: Callable[[], T], *, within_s: float = 10) -> T: ...
+async def wait_until(condition: Callable[[], Any], *, within_s: float = 10) -> Any:
     """Return the first true value of `condition()`; AssertionError after `within_s` seconds.
 
     The deadline is on the monotonic clock, so that a moved clock changes nothing.

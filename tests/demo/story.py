@@ -1,0 +1,227 @@
+"""What the demo does: lose the worker in the middle of a task, and finish the task."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from tests.demo.processes import travel_service
+from tests.demo.screen import Attempt, Count, Screen, is_gone
+from tests.demo.server import Server, Trouble, apply_migrations, dev_server
+from tests.demo.travel_control import TravelControl
+from tests.waiting import wait_until
+
+STEP = "hold_seat"
+REQUEST = {
+    "goal": "Zurich to Lisbon on 24 December",
+    "trip": {
+        "origin": "ZRH",
+        "destination": "LIS",
+        "date": "2026-12-24",
+        "traveller": "Ada Example",
+        "email": "ada@example.org",
+        "cardToken": "tok-demo",
+    },
+}
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Killed:
+    """What was seen of the isolate that was killed."""
+
+    pid: int
+    response: httpx.Response
+    call: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What was seen of the task afterwards: as the crash left it, and as it ended."""
+
+    between: Json
+    task: Json
+    pid: int
+
+
+async def tell(screen: Screen, folder: Path) -> None:
+    """The whole story, on state below `folder`; nothing that it started is left."""
+    screen.heading("Setting the scene")
+    async with travel_service() as travel_url:
+        screen.line(f"The travel service outside listens on {travel_url}.")
+        screen.line(await apply_migrations(folder / "state"))
+        async with dev_server(folder, travel_url=travel_url) as server:
+            screen.line(f"localedge dev (process {server.pid}) serves worker/ on {server.url}.")
+            travel = TravelControl(server.http, travel_url)
+            pids = await _scenes(screen, server, travel)
+    screen.heading("Afterwards")
+    left = [pid for pid in pids if not is_gone(pid)]
+    screen.claim("No process of the demo is left.", not left, left)
+
+
+async def _scenes(screen: Screen, server: Server, travel: TravelControl) -> list[int]:
+    session = await _session(screen, server)
+    target = f"{server.url}/sessions/{session}/tasks"
+    killed = await _lose_the_isolate(screen, server, travel, target)
+    finished = await _finish(screen, server, target, killed)
+    calls = await travel.calls()
+    effects = await travel.effects()
+    counts = _counts(calls, effects)
+    screen.timeline(_attempts(killed, finished, await travel.calls(STEP)))
+    screen.effects(counts)
+    _check(screen, killed, finished, counts)
+    alive = [isolate.pid for isolate in await server.isolates()]
+    return [server.pid, killed.pid, *alive]
+
+
+async def _session(screen: Screen, server: Server) -> str:
+    response = await server.http.post(f"{server.url}/sessions", json={"userId": "ada"})
+    screen.line(f"POST /sessions: {response.status_code} {_reason(response)}")
+    if response.status_code != 201:
+        raise Trouble(f"No session was created:\n{response.text}")
+    session: str = response.json()["sessionId"]
+    return session
+
+
+async def _lose_the_isolate(
+    screen: Screen, server: Server, travel: TravelControl, target: str
+) -> Killed:
+    screen.heading("A task loses its worker")
+    await travel.hold_back(STEP)
+    async with asyncio.TaskGroup() as group:
+        request = group.create_task(server.http.post(target, json=REQUEST))
+        call = await travel.wait(STEP, "held back")
+        screen.line("POST /sessions/…/tasks is under way: the seat is held outside, and counted;")
+        screen.line("the answer has not reached the worker, so it has stored nothing of it.")
+        pid = await _busy_isolate(server)
+        os.kill(pid, signal.SIGKILL)
+        screen.line(f"SIGKILL to isolate {pid}.", style="red")
+        response = await request
+    lost = await travel.wait(STEP, "connection lost")
+    screen.line(f"The client got: {response.status_code} {_reason(response)}", style="red")
+    await wait_until(lambda: is_gone(pid))
+    return Killed(pid, response, lost | {"key": call["key"]})
+
+
+async def _busy_isolate(server: Server) -> int:
+    busy = [isolate.pid for isolate in await server.isolates() if isolate.in_flight]
+    if len(busy) != 1:
+        raise Trouble(f"One isolate should be at work; the control endpoint names {busy}.")
+    return busy[0]
+
+
+async def _finish(screen: Screen, server: Server, target: str, killed: Killed) -> Finished:
+    screen.heading("The same request again")
+    tasks = (await server.http.get(target)).raise_for_status().json()["tasks"]
+    screen.claim("One task is stored.", len(tasks) == 1, len(tasks))
+    between: Json = tasks[0]
+    screen.line(f"Stored so far: step {between['currentStep']} of {between['totalSteps']} is next.")
+    response = await server.http.post(target, json=REQUEST)
+    screen.line(f"POST /sessions/…/tasks: {response.status_code} {_reason(response)}")
+    if response.status_code >= 400:
+        raise Trouble(f"The task was not resumed:\n{response.text}")
+    pid = int(response.headers["x-localedge-isolate"])
+    screen.line(f"A fresh isolate, {pid}, went on and finished.", style="green")
+    return Finished(between, response.json(), pid)
+
+
+def _check(screen: Screen, killed: Killed, finished: Finished, counts: list[Count]) -> None:
+    screen.heading("Claims")
+    headers, status = killed.response.headers, killed.response.status_code
+    outcome = headers.get("x-localedge-outcome")
+    screen.claim("The client of the killed isolate got a 500.", status == 500, status)
+    screen.claim("It names the outcome, internalError.", outcome == "internalError", outcome)
+    named = headers.get("x-localedge-isolate")
+    screen.claim("It names the isolate that was killed.", named == str(killed.pid), named)
+    screen.claim("A fresh isolate answered the second request.", finished.pid != killed.pid)
+    stored = [step["status"] for step in finished.between["steps"]]
+    screen.claim(
+        "The crash left the search stored and the hold not.",
+        stored == ["success", "pending", "pending", "pending"]
+        and finished.between["currentStep"] == 1,
+        stored,
+    )
+    _check_task(screen, finished)
+    _check_counts(screen, counts, killed.call["key"])
+
+
+def _check_task(screen: Screen, finished: Finished) -> None:
+    before, after = finished.between, finished.task
+    ended = [step["status"] for step in after["steps"]]
+    screen.claim(
+        "The task is complete.", after["status"] == "completed" and set(ended) == {"success"}, ended
+    )
+    screen.claim("It is the same task.", after["taskId"] == before["taskId"], after["taskId"])
+    screen.claim(
+        "It resumed at the hold: the search kept its first result.",
+        after["steps"][0] == before["steps"][0],
+        after["steps"][0],
+    )
+
+
+def _check_counts(screen: Screen, counts: list[Count], key: str) -> None:
+    by_action = {count.action: (count.calls, count.effects) for count in counts}
+    keys = [count.key for count in counts if count.action == STEP]
+    screen.claim(
+        "The service saw two calls of hold_seat, with one key and one effect.",
+        by_action.get(STEP) == (2, 1) and keys == [key],
+        by_action,
+    )
+    others = {action: by_action.get(action) for action in ("charge_card", "send_email")}
+    screen.claim(
+        "The card was charged once and one mail was sent.",
+        set(others.values()) == {(1, 1)},
+        others,
+    )
+    searches = by_action.get("search_flights")
+    screen.claim("The search was made once.", searches == (1, 0), searches)
+    known = {"search_flights", STEP, "charge_card", "send_email"}
+    screen.claim("Nothing else happened.", len(counts) == 4 and set(by_action) == known, counts)
+
+
+def _attempts(killed: Killed, finished: Finished, holds: list[Json]) -> list[Attempt]:
+    """Stored steps as the worker stored them; the lost attempt as the service saw it."""
+    rows = []
+    for before, step in zip(finished.between["steps"], finished.task["steps"], strict=True):
+        if step["action"] == STEP:
+            lost = "killed; one effect, nothing stored"
+            call = killed.call
+            rows.append(
+                Attempt(STEP, killed.pid, call["received_at"], call["ended_at"], lost, killed=True)
+            )
+        first = before["status"] == "success"
+        again = step["action"] == STEP and len(holds) > 1
+        rows.append(
+            Attempt(
+                step["action"],
+                killed.pid if first else finished.pid,
+                step["startedAt"] or "",
+                step["completedAt"] or "",
+                "stored; same key, no new effect" if again else "stored",
+            )
+        )
+    return rows
+
+
+def _counts(calls: list[Json], effects: list[Json]) -> list[Count]:
+    happened = {(effect["action"], effect["key"]): effect["count"] for effect in effects}
+    asked: dict[tuple[str, str], int] = {}
+    for call in calls:
+        name = (call["action"], call["key"] or "")
+        asked[name] = asked.get(name, 0) + 1
+    return [
+        Count(action, key, calls, happened.get((action, key), 0))
+        for (action, key), calls in asked.items()
+    ]
+
+
+def _reason(response: httpx.Response) -> str:
+    outcome = response.headers.get("x-localedge-outcome", "")
+    isolate = response.headers.get("x-localedge-isolate", "?")
+    return f"{response.reason_phrase} (isolate {isolate}, outcome {outcome or 'ok'})"
