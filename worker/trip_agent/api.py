@@ -35,8 +35,8 @@ class Api:
             return await self._route(request)
         except Refusal as refusal:
             error = {"code": refusal.code, "message": refusal.message}
-            headers = {"allow": refusal.allow} if refusal.allow else {}
-            return Response.json({"error": error}, status=refusal.status, headers=headers)
+            headers = {"allow": refusal.allow} if refusal.allow else None
+            return json_response({"error": error}, status=refusal.status, headers=headers)
 
     async def _route(self, request: Request) -> Response:
         path = urlsplit(request.url).path.rstrip("/") or "/"
@@ -55,7 +55,7 @@ class Api:
 
     async def describe(self, request: Request) -> Response:
         """What this service answers to."""
-        return Response.json(
+        return json_response(
             {"service": "trip agent", "routes": [f"{m} {path}" for m, path, _ in ROUTES]}
         )
 
@@ -63,18 +63,18 @@ class Api:
         """A new session, which lives for 24 hours from its last use."""
         user_id = text(await read_object(request), "userId")
         session = await self._sessions.create(user_id)
-        return Response.json(session.to_json(), status=HTTPStatus.CREATED)
+        return json_response(session.to_json(), status=HTTPStatus.CREATED)
 
     async def get_session(self, request: Request, session_id: str) -> Response:
         """A session as it is now."""
         session = await self._sessions.get(session_id)
-        return Response.json(session.to_json())
+        return json_response(session.to_json())
 
     async def list_tasks(self, request: Request, session_id: str) -> Response:
         """The tasks of a session, oldest first."""
         session = await self._sessions.get(session_id)
         tasks = await self._tasks.of_session(session.id)
-        return Response.json({"tasks": [task.to_json() for task in tasks]})
+        return json_response({"tasks": [task.to_json() for task in tasks]})
 
     async def post_task(self, request: Request, session_id: str) -> Response:
         """Run a task as far as it goes; the same request sent again goes on with the same task.
@@ -102,7 +102,7 @@ class Api:
     async def get_task(self, request: Request, task_id: str) -> Response:
         """A task as it is stored now; nothing is run."""
         task = await self._tasks.get(task_id)
-        return Response.json(task.to_json())
+        return json_response(task.to_json())
 
     async def decide(self, request: Request, task_id: str, index: str) -> Response:
         """Settle a step whose outcome is unknown, and go on."""
@@ -145,6 +145,14 @@ def _match(template: str, path: str) -> dict[str, str] | None:
     return found
 
 
+def json_response(
+    data: Any, *, status: int = HTTPStatus.OK, headers: dict[str, str] | None = None
+) -> Response:
+    """A response whose body is `data` in JSON."""
+    response: Response = Response.json(data, status=status, headers=headers)
+    return response
+
+
 def _digest(body: Any) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
@@ -152,4 +160,4 @@ def _digest(body: Any) -> str:
 def _answer(task: Task, *, done: HTTPStatus) -> Response:
     """The task, with 202 if it waits for a decision and 422 if it failed."""
     status = {"waiting_tool": HTTPStatus.ACCEPTED, "failed": HTTPStatus.UNPROCESSABLE_ENTITY}
-    return Response.json(task.to_json(), status=status.get(task.status, done))
+    return json_response(task.to_json(), status=status.get(task.status, done))
