@@ -1,4 +1,4 @@
-"""A configuration file as read: its values as JavaScript has them, and where each of them stands."""
+"""A configuration file as read: values as JavaScript has them, and where each of them stands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from localedge.coercion import js_number_text
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Step: TypeAlias = "str | int"
 Keys: TypeAlias = tuple[Step, ...]
 

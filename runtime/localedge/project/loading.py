@@ -24,9 +24,12 @@ def load(
     environment: str | None = None,
     env_files: tuple[Path, ...] = (),
     process_env: Mapping[str, str],
+    to_run: bool = True,
 ) -> Project:
     """Return the project that `start` lies in, or that `config` describes.
 
+    Shape: with `to_run` False nothing is asked of what only a running worker needs (`main` may be
+    missing), as wrangler's `d1` and `kv` commands have it.
     Errors: OperatorError with Exit.CONFIG.
     """
     file = (start / config).resolve() if config else _find(start.resolve())
@@ -35,7 +38,7 @@ def load(
     raw = _read(file)
     environment = environment or process_env.get("CLOUDFLARE_ENV") or None
     try:
-        return _project(file, raw, environment)
+        return _project(file, raw, environment, to_run)
     except ValidationError as exc:
         raise _error("config/invalid", f"{file.name}: {exc}") from exc
 
@@ -71,7 +74,7 @@ def _read(file: Path) -> dict[str, Any]:
     return value
 
 
-def _project(file: Path, raw: dict[str, Any], environment: str | None) -> Project:
+def _project(file: Path, raw: dict[str, Any], environment: str | None, to_run: bool) -> Project:
     own = raw.get("env", {}).get(environment, {}) if environment else {}
     inherited = {**raw, **own} if environment else raw
     alone = own if environment else raw
@@ -79,10 +82,10 @@ def _project(file: Path, raw: dict[str, Any], environment: str | None) -> Projec
     if environment and "name" not in own:
         name = f"{name}-{environment}"
     main = inherited.get("main")
-    if main is None:
+    if main is None and to_run:
         raise _error("config/main", "Missing entry-point to Worker script", "Add `main`.")
-    path = (file.parent / main).resolve()
-    if not path.is_file():
+    path = (file.parent / main).resolve() if main else None
+    if to_run and path and not path.is_file():
         raise _error("config/main", f'The entry-point file at "{main}" was not found.')
     return Project(
         root=file.parent,
