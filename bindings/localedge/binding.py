@@ -15,14 +15,11 @@ from localedge.values import JsObject
 class JsBinding(JsObject):
     """An object whose methods worker code calls across the boundary.
 
-    Shape: `js_methods` maps the platform's name of a method to ours; `js_properties` likewise.
-    A method takes its arguments in JavaScript's form (`boundary`) and returns such a value or an
-    awaitable of one; `kind` names it for the probe.
+    Shape: a method takes its arguments in JavaScript's form (`boundary`) and returns such a
+    value or an awaitable of one; `kind` names it for the probe.
     """
 
     kind: ClassVar[str] = ""
-    js_methods: ClassVar[Mapping[str, str]] = {}
-    js_properties: ClassVar[Mapping[str, str]] = {}
 
 
 class _BindingWrapper:
@@ -120,7 +117,7 @@ class _EnvWrapper:
             raise AttributeError(name) from None
         if isinstance(value, JsBinding):
             return _BindingWrapper(value, name, self._probe)
-        return proxy(value)
+        return None if value is None else proxy(value)
 
 
 BindingWrapper = _BindingWrapper

@@ -11,13 +11,22 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Final, Never
+from typing import Any, Never
 
+from localedge import jskinds as _kinds_of_proxies  # noqa: F401  (it registers them)
 from localedge.coercion import js_string
+from localedge.jsproxy import (
+    MAX_NUMBER_INT,
+    MAX_SAFE_INTEGER,
+    JsNull,
+    JsProxy,
+    number_from_js,
+    proxy,
+)
 from localedge.values import (
     BigInt,
+    JsBuffer,
     JsDate,
     JsErrorValue,
     JsFunction,
@@ -27,71 +36,17 @@ from localedge.values import (
     Undefined,
 )
 
-MAX_SAFE_INTEGER: Final = 2**53 - 1
-MAX_NUMBER_INT: Final = 2**53 - 2
-"""Python ints of larger magnitude cross as BigInt (recorded: 2^53-1 already does)."""
-
-
-class JsProxy:
-    """A JavaScript object held by Python: attribute access reads the object.
-
-    Shape: `_js` is the object that it stands for; two proxies of one object are equal.
-    """
-
-    __slots__ = ("_js",)
-
-    def __init__(self, js: Any) -> None:
-        self._js = js
-
-    def __getattr__(self, name: str) -> Any:
-        js = self._js
-        if isinstance(js, dict):
-            if name not in js:
-                raise AttributeError(name)
-            return proxy(js[name])
-        return proxy(getattr(js, name))
-
-    def __getitem__(self, key: Any) -> Any:
-        return proxy(self._js[key])
-
-    def __len__(self) -> int:
-        return len(self._js)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (proxy(item) for item in self._js)
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, JsProxy) and other._js is self._js
-
-    def __hash__(self) -> int:
-        return id(self._js)
-
-    def __repr__(self) -> str:
-        return js_string(self._js)
-
-    def to_py(self, **_options: Any) -> Any:
-        """The value as plain Python: dict, list and scalars, copied."""
-        return _plain(self._js)
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _plain(item) for key, item in value.items()}
-        case list():
-            return [_plain(item) for item in value]
-        case _:
-            return from_js(value)
-
-
-def proxy(value: Any) -> Any:
-    """A raw JavaScript value as Pyodide hands it to Python: scalars native, objects as JsProxy."""
-    if isinstance(value, JsDate | JsErrorValue | JsObject | dict | list):
-        return JsProxy(value)
-    return from_js(value)
+__all__ = [
+    "MAX_NUMBER_INT",
+    "MAX_SAFE_INTEGER",
+    "JsDict",
+    "JsProxy",
+    "call_arguments",
+    "from_js",
+    "number_from_js",
+    "proxy",
+    "to_js",
+]
 
 
 class JsDict(dict[str, Any]):
@@ -142,7 +97,12 @@ def to_js(value: Any) -> Any:
         case BaseException():
             return JsErrorValue("Error", str(value))
         case JsProxy():
-            return value._js
+            inner = value._js
+            return bytes(inner) if isinstance(inner, JsBuffer) else inner
+        case JsNull():
+            return None
+        case JsBuffer():
+            return bytes(value)
         case JsObject() | JsDate() | JsErrorValue() | JsFunction() | Undefined():
             return value
     return _object_to_js(value)
@@ -181,6 +141,8 @@ def from_js(value: Any) -> Any:
             return None
         case bytes():
             return memoryview(value)
+        case JsBuffer():
+            return memoryview(bytearray(value.view))
         case JsSet():
             return {from_js(item) for item in value}
         case dict():
@@ -196,15 +158,6 @@ def from_js(value: Any) -> Any:
         case JsFunction():
             return value.function
     return JsProxy(value)
-
-
-def number_from_js(value: float) -> float:
-    """A Number as Python has it: int when it is a safe integer, else float."""
-    if isinstance(value, int):
-        return value if abs(value) <= MAX_SAFE_INTEGER else float(value)
-    if value.is_integer() and abs(value) <= MAX_SAFE_INTEGER:
-        return int(value)
-    return value
 
 
 def call_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

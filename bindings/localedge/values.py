@@ -8,6 +8,7 @@ function `JsFunction`, and any other object `JsObject`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -87,3 +88,71 @@ class PyObject(JsObject):
     """A Python object that has no form of its own on the other side."""
 
     value: object
+
+
+class JsBuffer(JsObject):
+    """A window of bytes: an ArrayBuffer, a typed array, a DataView.
+
+    Shape: `view` is writable memory that several windows may share.
+    """
+
+    __slots__ = ("view",)
+    js_class = "ArrayBuffer"
+
+    def __init__(self, data: bytes | bytearray | memoryview = b"") -> None:
+        self.view = data if isinstance(data, memoryview) else memoryview(bytearray(data))
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.view)
+
+
+class Uint8Array(JsBuffer):
+    """A window of bytes as a typed array: what streams are made of."""
+
+    __slots__ = ()
+    js_class = "Uint8Array"
+
+
+class NativeFunction(JsObject):
+    """A function of the platform: it takes and gives values of this side.
+
+    Shape: `function` may be a coroutine function; its caller then gets a JsPromise. Surplus
+    arguments are dropped, missing ones are a JavaScript TypeError.
+    """
+
+    __slots__ = ("function", "name")
+    js_class = "Function"
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name = name
+        self.function = function
+
+
+class NativeClass(NativeFunction):
+    """A class of the platform: `function` is what `new` calls, `statics` what hangs on it.
+
+    Shape: `call` is what happens without `new`; None refuses it.
+    """
+
+    __slots__ = ("call", "statics")
+
+    def __init__(
+        self,
+        name: str,
+        construct: Callable[..., Any],
+        statics: Mapping[str, Any] | None = None,
+        call: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(name, construct)
+        self.statics = statics or {}
+        self.call = call
+
+
+class JsPromise(JsObject):
+    """A promise: `future` gives its value, a value of this side."""
+
+    __slots__ = ("future",)
+    js_class = "Promise"
+
+    def __init__(self, future: asyncio.Future[Any]) -> None:
+        self.future = future

@@ -1,0 +1,249 @@
+"""Reads and writes the members of values of the platform's side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from localedge.coercion import js_string
+from localedge.errors import js_type_error
+from localedge.values import (
+    UNDEFINED,
+    JsBuffer,
+    JsDate,
+    JsErrorValue,
+    JsFunction,
+    JsMap,
+    JsObject,
+    JsSet,
+    NativeClass,
+    NativeFunction,
+    PyObject,
+)
+
+
+def read(js: Any, name: str) -> Any:
+    """The member `name` of `js`: a value, or a NativeFunction bound to `js`.
+
+    Errors: AttributeError where JavaScript reads undefined from a missing member.
+    """
+    if name.startswith("__"):
+        raise AttributeError(name)
+    found = _read_object(js, name) if isinstance(js, JsObject) else _read_builtin(js, name)
+    if found is not _MISSING:
+        return found
+    if name == "constructor":
+        return {"name": class_name(js)}
+    if name == "toString":
+        return NativeFunction(name, lambda: js_string(js))
+    raise AttributeError(name)
+
+
+_MISSING: Final = object()
+
+
+def _read_object(js: JsObject, name: str) -> Any:
+    method = js.js_methods.get(name)
+    if method is not None:
+        return NativeFunction(name, getattr(js, method))
+    ours = js.js_properties.get(name)
+    if ours is not None:
+        return getattr(js, ours)
+    if isinstance(js, NativeFunction):
+        if name == "name":
+            return js.name
+        if isinstance(js, NativeClass) and name in js.statics:
+            return js.statics[name]
+    return _MISSING
+
+
+def _read_builtin(js: Any, name: str) -> Any:
+    if isinstance(js, dict) and not isinstance(js, JsMap):
+        return js.get(name, _MISSING) if name != "hasOwnProperty" else _own_property(js)
+    for kind, members in _MEMBERS.items():
+        if isinstance(js, kind) and name in members:
+            return members[name](js)
+    return _MISSING
+
+
+def _own_property(js: dict[str, Any]) -> NativeFunction:
+    return NativeFunction("hasOwnProperty", lambda key: js_string(key) in js)
+
+
+def write(js: Any, name: str, value: Any) -> None:
+    """The member `name` of `js` is `value`.
+
+    Errors: AttributeError for a member that cannot be set.
+    """
+    if isinstance(js, dict) and not isinstance(js, JsMap):
+        js[name] = value
+        return
+    ours = js.js_properties.get(name) if isinstance(js, JsObject) else None
+    if ours is None:
+        raise AttributeError(name)
+    setattr(js, ours, value)
+
+
+def remove(js: Any, name: str) -> None:
+    """The object `js` has no member `name`."""
+    if not isinstance(js, dict) or name not in js:
+        raise AttributeError(name)
+    del js[name]
+
+
+def own(js: Any) -> Mapping[str, Any]:
+    """The enumerable own members of `js`."""
+    if isinstance(js, dict) and not isinstance(js, JsMap):
+        return js
+    if isinstance(js, list) and not isinstance(js, JsSet):
+        return {str(at): item for at, item in enumerate(js)}
+    return {}
+
+
+def names(js: Any) -> list[str]:
+    """The members of `js` that can be read."""
+    if isinstance(js, JsObject):
+        return [*js.js_methods, *js.js_properties]
+    members = [name for kind, group in _MEMBERS.items() if isinstance(js, kind) for name in group]
+    return [*own(js), *members]
+
+
+def walk(js: Any) -> Iterator[Any]:
+    """The items that `for … of` gives."""
+    if isinstance(js, JsMap):
+        return iter([key, value] for key, value in js.items())
+    if isinstance(js, JsBuffer):
+        return iter(js.view)
+    return iter(js)
+
+
+def class_name(js: Any) -> str:
+    """The name of the constructor of `js`."""
+    match js:
+        case JsObject():
+            return js.js_class
+        case JsMap():
+            return "Map"
+        case JsSet():
+            return "Set"
+        case dict():
+            return "Object"
+        case list():
+            return "Array"
+        case JsDate():
+            return "Date"
+        case JsErrorValue():
+            return js.name
+        case JsFunction():
+            return "Function"
+        case bytes():
+            return "ArrayBuffer"
+    raise AttributeError("constructor")
+
+
+def invoke(callback: Any, *arguments: Any) -> Any:
+    """What a callback of worker code gives for values of this side; surplus ones are dropped.
+
+    Errors: a JavaScript TypeError when it is no function.
+    """
+    from localedge.jsproxy import proxy, raw_to_js
+
+    if isinstance(callback, NativeFunction):
+        return callback.function(*arguments)
+    function = callback.function if isinstance(callback, JsFunction) else None
+    if isinstance(callback, PyObject) and callable(callback.value):
+        function = callback.value
+    if function is None:
+        raise js_type_error(f"{js_string(callback)} is not a function")
+    return raw_to_js(function(*[proxy(item) for item in arguments[: accepts(function)]]))
+
+
+def accepts(function: Callable[..., Any]) -> int | None:
+    """How many positional arguments `function` takes; None when there is no limit known."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or code.co_flags & 0x04:
+        return None
+    return int(code.co_argcount) - (1 if hasattr(function, "__self__") else 0)
+
+
+def _method(name: str, function: Callable[..., Any]) -> Callable[[Any], NativeFunction]:
+    def bind(js: Any) -> NativeFunction:
+        def call(*arguments: Any) -> Any:
+            return function(js, *arguments)
+
+        return NativeFunction(name, call)
+
+    return bind
+
+
+def _each(items: list[Any], callback: Any) -> None:
+    for at, item in enumerate(items):
+        invoke(callback, item, at, items)
+
+
+def _index(items: list[Any], value: Any) -> int:
+    return items.index(value) if value in items else -1
+
+
+def _join(items: list[Any], separator: Any = UNDEFINED) -> str:
+    glue = "," if separator is UNDEFINED else js_string(separator)
+    return glue.join("" if i is None or i is UNDEFINED else js_string(i) for i in items)
+
+
+def _push(items: list[Any], *values: Any) -> int:
+    items.extend(values)
+    return len(items)
+
+
+def _pop(items: list[Any]) -> Any:
+    return items.pop() if items else UNDEFINED
+
+
+def _slice(items: list[Any], start: Any = UNDEFINED, end: Any = UNDEFINED) -> list[Any]:
+    return list(items)[
+        None if start is UNDEFINED else int(start) : None if end is UNDEFINED else int(end)
+    ]
+
+
+_ARRAY: Final = {
+    "length": len,
+    "push": _method("push", _push),
+    "pop": _method("pop", _pop),
+    "join": _method("join", _join),
+    "slice": _method("slice", _slice),
+    "indexOf": _method("indexOf", _index),
+    "includes": _method("includes", lambda items, value: value in items),
+    "forEach": _method("forEach", _each),
+    "map": _method("map", lambda js, f: [invoke(f, i, at, js) for at, i in enumerate(js)]),
+    "filter": _method("filter", lambda js, f: [i for i in js if invoke(f, i)]),
+    "concat": _method("concat", lambda items, *more: sum(more, list(items))),
+}
+_MAP: Final = {
+    "size": len,
+    "get": _method("get", lambda js, key: js.get(key, UNDEFINED)),
+    "has": _method("has", lambda js, key: key in js),
+    "set": _method("set", lambda js, key, value: js.__setitem__(key, value)),
+    "delete": _method("delete", lambda js, key: js.pop(key, _MISSING) is not _MISSING),
+    "keys": _method("keys", lambda js: list(js)),
+    "values": _method("values", lambda js: list(js.values())),
+    "entries": _method("entries", lambda js: [[key, value] for key, value in js.items()]),
+}
+_DATE: Final = {
+    "getTime": _method("getTime", lambda js: js.epoch_ms),
+    "valueOf": _method("valueOf", lambda js: js.epoch_ms),
+    "toISOString": _method("toISOString", lambda js: js.iso()),
+    "toJSON": _method("toJSON", lambda js: js.iso()),
+}
+_ERROR: Final = {
+    "name": lambda js: js.name,
+    "message": lambda js: js.message,
+    "stack": lambda js: js_string(js),
+}
+_SET: Final = {"size": len, "has": _method("has", lambda items, value: value in items)}
+_MEMBERS: Final[dict[type, Mapping[str, Callable[[Any], Any]]]] = {
+    JsSet: _SET,
+    list: _ARRAY,
+    JsMap: _MAP,
+    JsDate: _DATE,
+    JsErrorValue: _ERROR,
+}
