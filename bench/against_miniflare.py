@@ -1,4 +1,4 @@
-"""Drive the same worker logic on localedge and on miniflare, in turns, and write docs/benchmarks.md.
+"""Drive the same worker logic on localedge and miniflare, in turns; write docs/benchmarks.md.
 
 `python -m bench.against_miniflare [--rounds N] [--seconds S]`. Rates are medians over the rounds of
 one run; what counts is the ratio. The load comes from a process of its own on the same cores, whose

@@ -1,4 +1,4 @@
-"""The two servers that the bench drives: ours and miniflare, each on loopback with its own state."""
+"""The two servers that the bench drives: ours and miniflare, each with its own state."""
 
 from __future__ import annotations
 
