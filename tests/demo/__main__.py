@@ -9,11 +9,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import httpx
 from tests.demo.screen import Screen
 from tests.demo.server import Trouble
-from tests.demo.story import tell
+from tests.demo.story import CLAIMS, tell
 
-CLAIMS = 15
 LIMIT_S = 120.0
 
 
@@ -40,10 +40,10 @@ async def run(screen: Screen) -> int:
     except Trouble as trouble:
         screen.trouble(str(trouble))
         return 1
-    except TimeoutError as exc:
-        screen.trouble(f"Something did not happen in time: {exc}")
+    except (TimeoutError, httpx.HTTPError) as exc:
+        screen.trouble(f"Something did not happen in time: {exc!r}")
         return 1
-    return 0 if screen.checked == CLAIMS and not screen.failed else 1
+    return screen.exit_code()
 
 
 async def _tell(screen: Screen) -> None:
@@ -55,4 +55,4 @@ async def _tell(screen: Screen) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(run(Screen())))
+    sys.exit(asyncio.run(run(Screen(claims=CLAIMS))))

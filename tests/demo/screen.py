@@ -36,9 +36,10 @@ class Count:
 class Screen:
     """Prints for people, 80 to 100 columns wide, and remembers which claims did not hold."""
 
-    def __init__(self) -> None:
-        self._console = Console(highlight=False)
+    def __init__(self, *, claims: int, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
         self._console.width = min(100, max(80, self._console.width))
+        self._claims = claims
         self.checked = 0
         self.failed: list[str] = []
 
@@ -97,11 +98,15 @@ class Screen:
         self._console.print()
         self._console.print(table)
 
+    def exit_code(self) -> int:
+        """0 if as many claims as the story has were checked and all hold, else 1."""
+        return 0 if self.checked == self._claims and not self.failed else 1
+
     def verdict(self, took_s: float) -> None:
         """How it ended."""
         self._console.print()
-        if self.failed:
-            text = f"{len(self.failed)} of {self.checked} claims did not hold."
+        if self.exit_code():
+            text = f"{self.checked} of {self._claims} claims checked, {len(self.failed)} failed."
             self._console.print(Text(text, style="bold red"))
         else:
             text = f"All {self.checked} claims hold. The demo took {took_s:.1f} s."
