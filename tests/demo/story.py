@@ -116,7 +116,8 @@ async def _lose_the_isolate(
 async def _counted_outside(travel: TravelControl, request: asyncio.Future[httpx.Response]) -> Json:
     """The held-back call. Trouble if the request ends before the service has seen it."""
     held = asyncio.ensure_future(travel.wait(STEP, "held back"))
-    await asyncio.wait({held, request}, return_when=asyncio.FIRST_COMPLETED)
+    both: set[asyncio.Future[Any]] = {held, request}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     if held.done():
         return held.result()
     held.cancel()
