@@ -1,0 +1,209 @@
+"""A Redis-protocol server as the keeper of namespaces: the only file that knows the driver.
+
+All calls of a process share one connection, on which requests follow each other without waiting
+for answers: a call costs one write, and answers are handed out in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from redis.asyncio.connection import AbstractConnection, ConnectionPool
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from localedge.kv.locations import LocationStore
+from localedge.kv.redis_store import Argument, RefusedError, Reply, StrongStore
+from localedge.kv.scripts import Script
+from localedge.kv.store import Store, UnavailableError, WriteRate
+
+logger = logging.getLogger(__name__)
+
+DEADLINE_S: Final = 1.5
+"""How long a call may take, with everything that it tries again."""
+_FIRST_PAUSE_S: Final = 0.01
+_LONGEST_PAUSE_S: Final = 0.1
+
+
+class _LinkLost(Exception):  # noqa: N818  (not an error that anybody sees)
+    """The connection ended before its answer came."""
+
+
+class _Link:
+    """One connection, its unanswered calls in order, and the task that reads the answers."""
+
+    def __init__(self, connection: AbstractConnection) -> None:
+        self._connection = connection
+        self._pending: deque[asyncio.Future[Reply]] = deque()
+        self._loop = asyncio.get_running_loop()
+        self.lost = False
+        self.reader = self._loop.create_task(self._read())
+
+    async def ask(self, command: Sequence[Argument]) -> Reply:
+        """The server's answer to `command`. Errors: _LinkLost, ResponseError."""
+        connection = self._connection
+        future: asyncio.Future[Reply] = self._loop.create_future()
+        self._pending.append(future)
+        try:
+            # Everything is handed to the transport before this first waits, so that calls go out
+            # in the order of `_pending`. That holds because the connection has no timeout.
+            await connection.send_packed_command(
+                connection.pack_command(*command), check_health=False
+            )
+        except (RedisError, OSError) as exc:
+            self.lose(exc)
+        return await future
+
+    async def _read(self) -> None:
+        connection = self._connection
+        reason: BaseException | None = None
+        try:
+            while True:
+                try:
+                    reply = await connection.read_response(disable_decoding=True)
+                except ResponseError as refusal:
+                    self._settle(None, refusal)
+                else:
+                    self._settle(reply, None)
+        except (RedisError, OSError, IndexError) as exc:
+            reason = exc
+        finally:
+            self.lose(reason)
+            await connection.disconnect(nowait=True)
+
+    def _settle(self, reply: Reply, refusal: ResponseError | None) -> None:
+        future = self._pending.popleft()
+        if future.done():
+            return
+        if refusal is None:
+            future.set_result(reply)
+        else:
+            future.set_exception(refusal)
+
+    def lose(self, reason: BaseException | None) -> None:
+        """Give every unanswered call _LinkLost, and take no more."""
+        self.lost = True
+        while self._pending:
+            future = self._pending.popleft()
+            if not future.done():
+                future.set_exception(_LinkLost(str(reason)))
+
+
+class RedisConnection:
+    """The way to one server, opened when first needed and again after each loss."""
+
+    def __init__(self, url: str) -> None:
+        # The timeouts are ours (`execute`): the driver's own would wait over a minute for a
+        # server that is stopped, and would break the order of requests.
+        self._pool = ConnectionPool.from_url(
+            url,
+            socket_timeout=None,
+            socket_connect_timeout=DEADLINE_S,
+            decode_responses=False,
+            protocol=2,
+            driver_info=None,
+        )
+        self._link: _Link | None = None
+        self._opening = asyncio.Lock()
+        self._readers: set[asyncio.Task[None]] = set()
+
+    def store(
+        self,
+        namespace_id: str,
+        *,
+        location: str | None = None,
+        write_rate: WriteRate = "off",
+    ) -> Store:
+        """The entries of one namespace.
+
+        Shape: without `location` every read is the newest; with it, reads are what that location
+        has cached. `write_rate` says what a second write to a key within a second gets.
+        """
+        if location is None:
+            return StrongStore(self, namespace_id, write_rate=write_rate)
+        return LocationStore(self, namespace_id, location=location, write_rate=write_rate)
+
+    async def execute(self, *command: Argument) -> Reply:
+        """The server's answer to `command`, asked again on a new connection if the old one broke.
+
+        Errors: UnavailableError after `DEADLINE_S`; RefusedError when the server says no.
+        """
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                return await self._answer(command)
+        except TimeoutError as exc:
+            self._drop()
+            raise UnavailableError(f"no answer within {DEADLINE_S} s") from exc
+        except ResponseError as exc:
+            raise RefusedError(str(exc)) from exc
+
+    async def run(
+        self, script: Script, keys: Sequence[bytes], arguments: Sequence[Argument]
+    ) -> Reply:
+        """What `script` returns. Errors: as `execute`."""
+        try:
+            return await self.execute(b"EVALSHA", script.digest, len(keys), *keys, *arguments)
+        except RefusedError as refusal:
+            if not isinstance(refusal.__cause__, NoScriptError):
+                raise
+        return await self.execute(b"EVAL", script.source, len(keys), *keys, *arguments)
+
+    async def _answer(self, command: Sequence[Argument]) -> Reply:
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            link = self._link
+            try:
+                if link is None or link.lost:
+                    link = await self._open()
+                return await link.ask(command)
+            except ResponseError:
+                raise
+            except (_LinkLost, RedisError, OSError) as exc:
+                logger.debug("kv server not reached", extra={"error": str(exc)})
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+    async def _open(self) -> _Link:
+        async with self._opening:
+            if self._link is not None and not self._link.lost:
+                return self._link
+            connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+            try:
+                await connection.connect()  # type: ignore[no-untyped-call]  # untyped there too
+            except BaseException:
+                await connection.disconnect(nowait=True)
+                raise
+            self._link = _Link(connection)
+            self._readers.add(self._link.reader)
+            self._link.reader.add_done_callback(self._readers.discard)
+            return self._link
+
+    def _drop(self) -> None:
+        """Leave the connection that did not answer; its other calls try a new one."""
+        if self._link is not None:
+            self._link.lose(TimeoutError())
+            self._link.reader.cancel()
+
+    async def aclose(self) -> None:
+        """Close the connection; calls in flight fail."""
+        for reader in list(self._readers):
+            reader.cancel()
+        await asyncio.gather(*self._readers, return_exceptions=True)
+        await self._pool.aclose()
+
+
+@asynccontextmanager
+async def connect(url: str) -> AsyncIterator[RedisConnection]:
+    """A connection to the server at `url` (`unix:///path/to.sock`, `redis://…`, `rediss://…`).
+
+    Shape: nothing is asked of the server before the first call.
+    """
+    connection = RedisConnection(url)
+    try:
+        yield connection
+    finally:
+        await connection.aclose()
