@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from localedge.kv.namespace import KvNamespace
 from tests.worker.schema import create_tables
 
 from localedge.binding import EnvWrapper
 from localedge.d1.database import D1Database
 from localedge.d1.sqlite import open_engine
+from localedge.kv.namespace import KvNamespace
 from localedge.kv.redis import connect
 from localedge.probe import Call, Outcome, Probe
 from localedge.sdk import finder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -186,3 +187,18 @@ async def test_the_goal_and_the_trip_may_be_in_any_script(edge: Edge) -> None:
 
     assert answer.body["status"] == "completed"
     assert answer.body["steps"][1]["input"] == {"traveller": "艾达"}
+
+
+async def test_the_same_request_twice_at_once_does_nothing_twice(
+    edge: Edge, travel: TravelControl
+) -> None:
+    session_id = await edge.session()
+    target = f"/sessions/{session_id}/tasks"
+
+    await asyncio.gather(edge.post(target, TRIP), edge.post(target, TRIP))
+
+    answer = await edge.post(target, TRIP)
+    assert answer.body["status"] == "completed"
+    assert {e["action"]: e["count"] for e in await travel.effects()} == dict.fromkeys(
+        ACTIONS[1:], 1
+    )
