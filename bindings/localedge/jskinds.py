@@ -125,6 +125,8 @@ class JsCallable(JsProxy):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self._js
+        if isinstance(function, JsFunction):
+            return function.function(*args, **kwargs)
         if not isinstance(function, NativeClass):
             return result_of(function.name, function.function, args, kwargs)
         if function.call is None:
@@ -230,7 +232,7 @@ _BY_CLASS: tuple[tuple[type, type[JsProxy]], ...] = (
     (JsBuffer, JsBytes),
     (JsPromise, JsAwaitable),
     (NativeFunction, JsCallable),
-    (JsFunction, JsProxy),
+    (JsFunction, JsCallable),
 )
 for _kind in (JsIterable, JsAsyncIterable, JsArray, JsMapping, JsBytes, JsCallable, JsAwaitable):
     _kind.__name__ = _kind.__qualname__ = "JsProxy"

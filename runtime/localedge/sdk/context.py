@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,13 +20,20 @@ class ExecutionContext:
     Source: reference/python-workers.md 1.5 and 3, read 2026-12-01.
     """
 
-    __slots__ = ("_tasks", "exports", "passes_through", "props")
+    __slots__ = ("_closers", "_tasks", "exports", "passes_through", "props")
 
     def __init__(self, props: Any = None) -> None:
         self.props = props if props is not None else {}
         self.exports: Any = None
         self.passes_through = False
         self._tasks: list[asyncio.Future[Any]] | None = None
+        self._closers: list[Callable[[], Awaitable[None]]] | None = None
+
+    def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
+        """`close` is awaited when the event is over, in `drain`."""
+        if self._closers is None:
+            self._closers = []
+        self._closers.append(close)
 
     def waitUntil(self, awaitable: Any, /) -> None:  # noqa: N802  (the platform's name)
         """`awaitable` runs on after the response; its failure is logged, not returned.
@@ -50,8 +57,8 @@ class ExecutionContext:
         return sum(not task.done() for task in self._tasks or ())
 
     def has_tasks(self) -> bool:
-        """Whether `drain` has anything to wait for or to report."""
-        return bool(self._tasks)
+        """Whether `drain` has anything to do."""
+        return bool(self._tasks or self._closers)
 
     def owns(self, task: asyncio.Future[Any]) -> bool:
         """Whether `task` was given to `waitUntil`."""
@@ -61,6 +68,7 @@ class ExecutionContext:
         """Everything given to `waitUntil` has ended, or was cancelled after `timeout_s` seconds.
 
         Failures are logged. Tasks that are added while draining are waited for as well.
+        The response must be sent by then: what it streams from is closed.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s
@@ -77,6 +85,9 @@ class ExecutionContext:
                 )
             for task in tasks:
                 _report(task)
+        closers, self._closers = self._closers, None
+        for close in closers or ():
+            await close()
 
 
 def _as_future(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any] | asyncio.Future[Any]:

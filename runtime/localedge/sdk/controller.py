@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from localedge.values import JsObject
 
 
@@ -15,9 +18,13 @@ class ScheduledController(JsObject):
 
     __slots__ = ("cron", "retries", "scheduled_time")
     js_class = "ScheduledController"
-    js_methods = {"noRetry": "no_retry"}
-    js_properties = {"cron": "cron", "scheduledTime": "scheduled_time", "type": "kind"}
-    kind = "scheduled"
+    js_methods: ClassVar[Mapping[str, str]] = {"noRetry": "no_retry"}
+    js_properties: ClassVar[Mapping[str, str]] = {
+        "cron": "cron",
+        "scheduledTime": "scheduled_time",
+        "type": "kind",
+    }
+    kind: ClassVar[str] = "scheduled"
 
     def __init__(self, cron: str, scheduled_time: int) -> None:
         self.cron = cron

@@ -230,4 +230,4 @@ def worker_frames(traceback: TracebackType | None) -> TracebackType | None:
 
 def _is_ours(frame: FrameType) -> bool:
     file = frame.f_code.co_filename
-    return file.startswith("<frozen importlib") or file.startswith(_OUR_FOLDERS)
+    return file.startswith(("<frozen importlib", *_OUR_FOLDERS))

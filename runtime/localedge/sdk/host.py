@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
 
 from localedge.binding import EnvWrapper
 from localedge.probe import Probe
@@ -12,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Host:
-    """The probe, the env and the HTTP client of this isolate.
+    """The probe, the env and the network of this isolate.
 
-    Shape: `env` is what `workers.env` wraps; `transport` replaces the network of `fetch`.
-    The client is made when it is first used; `aclose` closes it.
+    Shape: `env` is what `workers.env` reads; `transport`, when given, is the network of `fetch`.
+    Otherwise one is made when it is first used, and closed by `aclose`.
     """
 
-    __slots__ = ("_client", "env", "probe", "transport")
+    __slots__ = ("_made", "env", "probe", "transport")
 
     def __init__(
         self,
@@ -30,36 +32,33 @@ class Host:
         self.probe = probe if probe is not None else Probe()
         self.env = env if env is not None else EnvWrapper({}, self.probe)
         self.transport = transport
-        self._client: httpx.AsyncClient | None = None
+        self._made: httpx.AsyncBaseTransport | None = None
 
-    def client(self) -> httpx.AsyncClient:
-        """The client of all outgoing requests. Redirects are followed by `fetch`, not by it."""
-        if self._client is None:
+    def network(self) -> httpx.AsyncBaseTransport:
+        """Where requests go. It keeps connections, but neither cookies nor redirects."""
+        if self.transport is not None:
+            return self.transport
+        if self._made is None:
             import httpx
 
-            self._client = httpx.AsyncClient(
-                transport=self.transport,
-                follow_redirects=False,
-                timeout=httpx.Timeout(connect=10.0, read=100.0, write=100.0, pool=30.0),
-                trust_env=False,
-            )
-            self._client.headers.clear()
-        return self._client
+            self._made = httpx.AsyncHTTPTransport(trust_env=False)
+        return self._made
 
     async def aclose(self) -> None:
-        """The client, if there is one, is closed."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        """The connections that were made here are closed."""
+        made, self._made = self._made, None
+        if made is not None:
+            await made.aclose()
 
 
-_current: Host | None = None
+_hosts: Final[list[Host]] = []
+patches: Final[ContextVar[Mapping[str, Any]]] = ContextVar("localedge_env_patches")
+"""What `patch_env` laid over the env, in the code that runs inside it."""
 
 
 def set_host(host: Host | None) -> None:
     """`host` is what the modules of this process read from now on."""
-    global _current
-    _current = host
+    _hosts[:] = [host] if host is not None else []
 
 
 def host() -> Host:
@@ -68,11 +67,25 @@ def host() -> Host:
     Errors: RuntimeError when none was set, for example when a worker's module is imported by
     something other than an isolate.
     """
-    if _current is None:
+    if not _hosts:
         raise RuntimeError("no host is set: worker code runs in an isolate or under a test host")
-    return _current
+    return _hosts[0]
 
 
-def current_env() -> Any:
-    """The env of this process, as `workers.env` gives it."""
-    return host().env
+class CurrentEnv(Mapping[str, Any]):
+    """The values of the process's env as of each read, with what `patch_env` laid over it."""
+
+    def __getitem__(self, name: str) -> Any:
+        patched = patches.get({})
+        return patched[name] if name in patched else host().env._env[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**host().env._env, **patches.get({})})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def current_env() -> EnvWrapper:
+    """A new wrapper of the process's env, as `workers.env` gives it."""
+    return EnvWrapper(CurrentEnv(), host().probe)

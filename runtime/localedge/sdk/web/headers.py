@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar
 
+from localedge import jsmembers
 from localedge.coercion import js_string
 from localedge.errors import js_type_error
-from localedge.values import JsObject
+from localedge.jsproxy import listed
+from localedge.values import UNDEFINED, JsObject
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN = re.compile(r"[\0\r\n]")
@@ -24,7 +26,7 @@ class Headers(JsObject):
 
     __slots__ = ("_pairs",)
     js_class = "Headers"
-    js_methods = {
+    js_methods: ClassVar[Mapping[str, str]] = {
         "append": "append",
         "delete": "delete",
         "entries": "entries",
@@ -112,10 +114,31 @@ class Headers(JsObject):
 
     def for_each(self, callback: Any) -> None:
         for name, value in self.entries():
-            callback.function(value, name, self)
+            jsmembers.invoke(callback, value, name, self)
 
     def __iter__(self) -> Iterator[list[str]]:
         return iter(self.entries())
+
+
+def headers_from(init: Any = UNDEFINED) -> Headers:
+    """`new Headers(init)`: nothing, other headers, an object, a map or pairs.
+
+    Errors: a JavaScript TypeError for anything else.
+    """
+    if init is UNDEFINED or init is None:
+        return Headers()
+    if isinstance(init, Headers):
+        return init.copy()
+    if isinstance(init, dict):
+        return Headers((name, value) for name, value in init.items())
+    items = listed(init)
+    pairs = [listed(item) for item in items] if items is not None else [None]
+    headers = Headers()
+    for pair in pairs:
+        if pair is None or len(pair) != 2:
+            raise js_type_error("Headers can be made of an object or of pairs of name and value.")
+        headers.append(pair[0], pair[1])
+    return headers
 
 
 def _valid_name(name: Any) -> str:

@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from localedge.boundary import JsProxy
 from localedge.errors import JsException
+from localedge.jsproxy import JSNULL as jsnull
+from localedge.jsproxy import JsNull
 
-__all__ = ["JsException", "JsProxy"]
+__all__ = ["JsException", "JsNull", "JsProxy", "jsnull"]

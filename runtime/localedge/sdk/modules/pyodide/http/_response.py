@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from http.client import HTTPMessage
-from typing import Any, cast
+from typing import Any
 
 from localedge.boundary import JsProxy
 from localedge.sdk import web
@@ -86,7 +86,7 @@ class FetchResponse:
     async def buffer(self) -> Any:
         """The body as an ArrayBuffer."""
         self._raise_if_failed()
-        return JsProxy(web.ArrayBuffer(await self._js.array_buffer()))
+        return JsProxy(await self._js.array_buffer())
 
     async def text(self) -> str:
         """The body as text."""
@@ -104,8 +104,8 @@ class FetchResponse:
     async def bytes(self) -> bytes:
         """The body as bytes."""
         self._raise_if_failed()
-        return await self._js.array_buffer()
+        return await self._js.read()
 
     async def memoryview(self) -> memoryview:
         """The body as a memoryview."""
-        return memoryview(cast("bytes", await self.bytes()))
+        return memoryview(await self.bytes())

@@ -1,0 +1,137 @@
+"""URLSearchParams, and the form encoding that it shares with forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, quote_plus
+
+from localedge import jsmembers
+from localedge.coercion import js_string
+from localedge.jsproxy import listed
+from localedge.values import UNDEFINED, JsMap, JsObject, PyObject
+
+
+class URLSearchParams(JsObject):
+    """Names and values of a query.
+
+    Shape: `changed`, when set, is called with the new query after every change.
+    Source: url.spec.whatwg.org, read 2026-12-01.
+    """
+
+    __slots__ = ("_pairs", "changed")
+    js_class = "URLSearchParams"
+    js_methods: ClassVar[Mapping[str, str]] = {
+        "append": "append",
+        "delete": "delete",
+        "entries": "entries",
+        "forEach": "for_each",
+        "get": "get",
+        "getAll": "get_all",
+        "has": "has",
+        "keys": "keys",
+        "set": "set",
+        "sort": "sort",
+        "toString": "text",
+        "values": "values",
+    }
+    js_properties: ClassVar[Mapping[str, str]] = {"size": "size"}
+
+    def __init__(self, init: Any = UNDEFINED) -> None:
+        self._pairs = _pairs_of(init)
+        self.changed: Callable[[str], None] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many pairs there are."""
+        return len(self._pairs)
+
+    def text(self) -> str:
+        """The pairs in form encoding, without a question mark."""
+        return form_encoded(self._pairs)
+
+    def append(self, name: Any, value: Any) -> None:
+        self._pairs.append((js_string(name), js_string(value)))
+        self._tell()
+
+    def delete(self, name: Any, value: Any = UNDEFINED) -> None:
+        self._pairs[:] = [pair for pair in self._pairs if not _matches(pair, name, value)]
+        self._tell()
+
+    def set(self, name: Any, value: Any) -> None:
+        key, text = js_string(name), js_string(value)
+        first = next((at for at, pair in enumerate(self._pairs) if pair[0] == key), None)
+        if first is None:
+            self._pairs.append((key, text))
+        else:
+            rest = [pair for pair in self._pairs[first + 1 :] if pair[0] != key]
+            self._pairs[first:] = [(key, text), *rest]
+        self._tell()
+
+    def get(self, name: Any) -> str | None:
+        return next((value for key, value in self._pairs if key == js_string(name)), None)
+
+    def get_all(self, name: Any) -> list[str]:
+        return [value for key, value in self._pairs if key == js_string(name)]
+
+    def has(self, name: Any, value: Any = UNDEFINED) -> bool:
+        return any(_matches(pair, name, value) for pair in self._pairs)
+
+    def sort(self) -> None:
+        self._pairs.sort(key=lambda pair: pair[0].encode("utf-16-be"))
+        self._tell()
+
+    def entries(self) -> list[list[str]]:
+        return [[name, value] for name, value in self._pairs]
+
+    def keys(self) -> list[str]:
+        return [name for name, _ in self._pairs]
+
+    def values(self) -> list[str]:
+        return [value for _, value in self._pairs]
+
+    def for_each(self, callback: Any) -> None:
+        for name, value in list(self._pairs):
+            jsmembers.invoke(callback, value, name, self)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return iter(self.entries())
+
+    def replace(self, query: str) -> None:
+        """The pairs are those of `query`; nobody is told."""
+        self._pairs[:] = form_decoded(query)
+
+    def _tell(self) -> None:
+        if self.changed is not None:
+            self.changed(self.text())
+
+
+def _matches(pair: tuple[str, str], name: Any, value: Any) -> bool:
+    return pair[0] == js_string(name) and (value is UNDEFINED or pair[1] == js_string(value))
+
+
+def _pairs_of(init: Any) -> list[tuple[str, str]]:
+    if init is UNDEFINED:
+        return []
+    if isinstance(init, URLSearchParams):
+        return list(init._pairs)
+    if isinstance(init, dict) and not isinstance(init, JsMap):
+        return [(name, js_string(value)) for name, value in init.items()]
+    if isinstance(init, JsMap | list | PyObject) and (items := listed(init)) is not None:
+        pairs = [listed(item) or [item, ""] for item in items]
+        return [(js_string(name), js_string(value)) for name, value in pairs]
+    return form_decoded(js_string(init).removeprefix("?"))
+
+
+def form_decoded(text: str) -> list[tuple[str, str]]:
+    """The pairs of a form-encoded text."""
+    return parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="replace")
+
+
+def form_encoded(pairs: list[tuple[str, str]]) -> str:
+    """`pairs` in form encoding."""
+    return "&".join(f"{_encoded(name)}={_encoded(value)}" for name, value in pairs)
+
+
+def _encoded(text: str) -> str:
+    return quote_plus(text, safe="*", errors="replace").replace("~", "%7E")
