@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, ClassVar, Never
 
 from localedge.boundary import JsProxy, call_arguments, from_js, proxy
@@ -29,8 +29,6 @@ class _BindingWrapper:
     error texts show.
     """
 
-    __slots__ = ("_binding", "_name", "_probe")
-
     def __init__(self, binding: JsBinding, name: str, probe: Probe) -> None:
         self._binding = binding
         self._name = name
@@ -44,7 +42,13 @@ class _BindingWrapper:
             if known is None:
                 raise AttributeError(name)
             return from_js(getattr(binding, known))
-        return _Method(self, name, getattr(binding, ours))
+        method = _Method(binding, self._name, self._probe, name, getattr(binding, ours))
+        # As in the SDK, the second look-up finds what the first one made.
+        self.__dict__[name] = method
+        return method
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
 
     def __bool__(self) -> bool:
         return True
@@ -64,38 +68,45 @@ class _BindingWrapper:
 class _Method:
     """One method of a binding, bound."""
 
-    __slots__ = ("_function", "_owner", "_platform_name")
+    __slots__ = ("_binding", "_function", "_is_async", "_name", "_platform_name", "_probe")
 
     def __init__(
-        self, owner: _BindingWrapper, platform_name: str, function: Callable[..., Any]
+        self,
+        binding: JsBinding,
+        name: str,
+        probe: Probe,
+        platform_name: str,
+        function: Callable[..., Any],
     ) -> None:
-        self._owner = owner
+        self._binding = binding
+        self._name = name
+        self._probe = probe
         self._platform_name = platform_name
         self._function = function
+        self._is_async = inspect.iscoroutinefunction(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         arguments = call_arguments(args, kwargs)
-        if not inspect.iscoroutinefunction(self._function):
+        if not self._is_async:
             return self._wrap(self._function(*arguments))
-        # The platform's call has begun once it is made: awaiting only collects its result.
+        # The platform's call has begun once it is made: awaiting only collects its result, and
+        # who stops waiting does not stop it.
         return self._collect(asyncio.ensure_future(self._observed(arguments)))
 
     def _observed(self, arguments: list[Any]) -> Coroutine[Any, Any, Any]:
-        probe = self._owner._probe
+        probe = self._probe
         if not probe.observers:
             running: Coroutine[Any, Any, Any] = self._function(*arguments)
             return running
-        call = Call(
-            self._owner._binding.kind, self._owner._name, self._platform_name, tuple(arguments)
-        )
+        call = Call(self._binding.kind, self._name, self._platform_name, tuple(arguments))
         return probe.run(call, lambda: self._function(*arguments))
 
-    async def _collect(self, running: Awaitable[Any]) -> Any:
-        return self._wrap(await running)
+    async def _collect(self, running: asyncio.Future[Any]) -> Any:
+        return self._wrap(await asyncio.shield(running))
 
     def _wrap(self, value: Any) -> Any:
         if isinstance(value, JsBinding):
-            return _BindingWrapper(value, self._owner._name, self._owner._probe)
+            return _BindingWrapper(value, self._name, self._probe)
         return from_js(value)
 
 

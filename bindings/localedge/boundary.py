@@ -12,10 +12,10 @@ import inspect
 import math
 import re
 from datetime import UTC, datetime
-from typing import Any, Never
+from typing import Any, Final, Never
 
 from localedge import jskinds as _kinds_of_proxies  # noqa: F401  (it registers them)
-from localedge.coercion import js_string
+from localedge.coercion import in_js_order, js_string
 from localedge.jsproxy import (
     MAX_NUMBER_INT,
     MAX_SAFE_INTEGER,
@@ -74,27 +74,63 @@ def to_js(value: Any) -> Any:
 
     Errors: TypeError for a tuple, a bytearray, an awaitable or a compiled pattern, nested too.
     """
+    if value is None:
+        return None
+    kind = type(value)
+    if kind is str:
+        return _text_to_js(value)
+    if kind is bool or kind is float:
+        return value
     match value:
-        case None | bool() | float() | BigInt():
+        case BigInt():
             return value
         case str():
-            return str.__str__(value)
+            return _text_to_js(str.__str__(value))
         case int():
             number = int(value)
             return number if abs(number) <= MAX_NUMBER_INT else BigInt(number)
+        case float():
+            return float(value)
         case tuple() | bytearray() | re.Pattern():
             _refuse(value)
         case bytes() | memoryview():
             return bytes(value)
         case dict():
-            return {js_string(to_js(key)): to_js(item) for key, item in value.items()}
+            return in_js_order({_key_to_js(key): to_js(item) for key, item in value.items()})
         case list():
             return [to_js(item) for item in value]
         case set() | frozenset():
             return JsSet(to_js(item) for item in value)
+    return _object_to_js(value)
+
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def _text_to_js(text: str) -> str:
+    """`text` with each pair of surrogates as the one character that it is to JavaScript."""
+    if text.isascii() or _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _key_to_js(key: object) -> str:
+    """A dict's key as a property's name: only values become null and are refused as tuples."""
+    match key:
+        case str():
+            return to_js(key)  # type: ignore[no-any-return]
+        case None:
+            return "undefined"
+        case tuple():
+            return ",".join("" if item is None else _key_to_js(item) for item in key)
+    return js_string(to_js(key))
+
+
+def _object_to_js(value: Any) -> Any:
+    match value:
         case datetime():
             return JsDate(_epoch_ms(value))
-        case BaseException():
+        case Exception():
             return JsErrorValue("Error", str(value))
         case JsProxy():
             inner = value._js
@@ -105,10 +141,6 @@ def to_js(value: Any) -> Any:
             return bytes(value)
         case JsObject() | JsDate() | JsErrorValue() | JsFunction() | Undefined():
             return value
-    return _object_to_js(value)
-
-
-def _object_to_js(value: Any) -> Any:
     inner = getattr(value, "js_object", None)
     if isinstance(inner, JsProxy):
         return inner._js
@@ -116,12 +148,21 @@ def _object_to_js(value: Any) -> Any:
         raise TypeError(f"Awaitable {type(value)} cannot be sent over RPC.")
     if callable(value):
         return JsFunction(value)
-    return PyObject(value)
+    return _copied_buffer(value)
+
+
+def _copied_buffer(value: object) -> bytes | PyObject:
+    """The bytes of an object that shows some (`array`), else the object itself."""
+    try:
+        return bytes(memoryview(value))  # type: ignore[arg-type]  # what is no buffer raises
+    except TypeError:
+        return PyObject(value)
 
 
 def _epoch_ms(value: datetime) -> float:
-    aware = value if value.tzinfo else value.astimezone()
-    return math.floor(aware.timestamp() * 1000)
+    # The platform's zone is UTC, so that is what a naive time means there.
+    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return math.trunc(aware.timestamp() * 1000)
 
 
 def from_js(value: Any) -> Any:

@@ -40,14 +40,16 @@ def js_string(value: Any) -> str:
             )
         case bytes():
             return ",".join(str(byte) for byte in value)
-        case dict() | PyObject():
+        case dict():
             return "[object Object]"
+        case PyObject():
+            return str(value.value)
         case JsDate():
             return value.text()
         case JsErrorValue():
             return f"{value.name}: {value.message}"
         case JsFunction():
-            return "function () { [native code] }"
+            return str(value.function)
         case JsObject():
             return f"[object {value.js_class}]"
     return repr(value)
@@ -124,6 +126,25 @@ def _number_of_text(text: str) -> float:
     if not _DECIMAL.match(text):
         return math.nan
     return float(text.replace("Infinity", "inf"))
+
+
+def is_index(key: str) -> bool:
+    """Whether JavaScript takes `key` for an array index: objects enumerate those first."""
+    return (
+        key.isascii()
+        and key.isdigit()
+        and (key == "0" or key[0] != "0")
+        and len(key) <= 10
+        and int(key) < 2**32 - 1
+    )
+
+
+def in_js_order(properties: dict[str, Any]) -> dict[str, Any]:
+    """`properties` in the order in which JavaScript enumerates them: indices first, ascending."""
+    indices = [key for key in properties if is_index(key)]
+    if not indices:
+        return properties
+    return {**{key: properties[key] for key in sorted(indices, key=int)}, **properties}
 
 
 def js_truthy(value: Any) -> bool:

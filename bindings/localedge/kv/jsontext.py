@@ -11,7 +11,7 @@ import math
 import re
 from typing import Any, Final
 
-from localedge.coercion import js_number_text
+from localedge.coercion import in_js_order, js_number_text
 from localedge.errors import JsException, js_type_error
 from localedge.kv.jsonerrors import complaint
 from localedge.values import BigInt, JsDate, JsFunction, JsObject, JsSet, PyObject, Undefined
@@ -29,13 +29,13 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(text)
 
 
-def _in_js_order(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return ordered(dict(pairs))
+def _object_in_js_order(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return in_js_order(dict(pairs))
 
 
 _decode = json.JSONDecoder(parse_int=_integer, parse_constant=_refuse_constant).decode
 _decode_ordered = json.JSONDecoder(
-    parse_int=_integer, parse_constant=_refuse_constant, object_pairs_hook=_in_js_order
+    parse_int=_integer, parse_constant=_refuse_constant, object_pairs_hook=_object_in_js_order
 ).decode
 
 
@@ -46,22 +46,6 @@ def parse(text: str) -> Any:
         return decode(text)
     except (ValueError, RecursionError) as exc:
         raise JsException(complaint(text), name="SyntaxError") from exc
-
-
-def is_index(key: str) -> bool:
-    """Whether `key` is an array index to JavaScript, which objects enumerate before others."""
-    return (
-        key.isascii() and key.isdigit() and (key == "0" or key[0] != "0") and int(key) < 2**32 - 1
-    )
-
-
-def ordered(value: dict[str, Any]) -> dict[str, Any]:
-    """`value` in the order in which JavaScript enumerates an object: indices first, ascending."""
-    indices = [key for key in value if is_index(key)]
-    if not indices:
-        return value
-    first = {key: value[key] for key in sorted(indices, key=int)}
-    return {**first, **value}
 
 
 def stringify(value: Any) -> str | None:
@@ -98,7 +82,7 @@ def stringify(value: Any) -> str | None:
 
 
 def _object(value: dict[str, Any]) -> str:
-    members = ((key, stringify(item)) for key, item in ordered(value).items())
+    members = ((key, stringify(item)) for key, item in in_js_order(value).items())
     return "{" + ",".join(f"{_quoted(key)}:{text}" for key, text in members if text) + "}"
 
 
