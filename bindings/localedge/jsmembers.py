@@ -54,6 +54,9 @@ def _read_object(js: JsObject, name: str) -> Any:
             return js.name
         if isinstance(js, NativeClass) and name in js.statics:
             return js.statics[name]
+    if hasattr(type(js), "__getattr__") and name != "constructor":
+        # A class that decides about its members as they are asked for.
+        return getattr(js, name)
     return _MISSING
 
 
