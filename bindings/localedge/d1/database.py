@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from localedge.binding import JsBinding
 from localedge.coercion import js_string, js_truthy
-from localedge.d1 import rules
+from localedge.d1 import texts
 from localedge.d1.engine import Engine, EngineError, Query, Result, Value
 from localedge.d1.errors import column_not_found, d1_error, exec_error
 from localedge.d1.results import bound, js_objects, js_result, js_rows
@@ -92,7 +92,7 @@ class D1PreparedStatement(JsBinding):
 async def _run(runner: Runner, queries: Sequence[Query]) -> list[Result]:
     running = [query for query in queries if not query.parsed.is_blank]
     if not running:
-        raise d1_error(rules.NO_STATEMENTS)
+        raise d1_error(texts.NO_STATEMENTS)
     try:
         return await runner.run_queries(running)
     except EngineError as exc:
@@ -113,7 +113,7 @@ def _query_of(statement: Any) -> Query:
         params = statement.get("params")
         values = params if isinstance(params, list) else []
         return Query(parse(statement["statement"]), tuple([bound(value) for value in values]))
-    raise d1_error(rules.NO_STATEMENTS)
+    raise d1_error(texts.NO_STATEMENTS)
 
 
 class D1Database(JsBinding):

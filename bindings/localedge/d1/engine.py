@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from localedge.d1.statements import Parsed
 
-Value: TypeAlias = None | int | float | str | bytes
+Value: TypeAlias = int | float | str | bytes | None
 Row: TypeAlias = tuple[Value, ...]
 
 

@@ -1,4 +1,4 @@
-"""What D1 lets SQL do: allowed functions, pragmas and modules, limits, and the texts of refusal.
+"""What D1 lets SQL do: allowed functions, pragmas and modules, and limits.
 
 Source: reference/kv-d1-contract.md 2.12 and 2.13, read 2026-12-01.
 """
@@ -8,26 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-ALLOW: Final = 0
-DENY: Final = 1
 
-TRANSACTION_TEXT: Final = (
-    "To execute a transaction, please use the state.storage.transaction() or "
-    "state.storage.transactionSync() APIs instead of the SQL BEGIN TRANSACTION or SAVEPOINT "
-    "statements. The JavaScript API is safer because it will automatically roll back on "
-    "exceptions, and because it interacts correctly with Durable Objects' automatic atomic "
-    "write coalescing."
-)
-NOT_AUTHORIZED: Final = "not authorized: SQLITE_AUTH"
-TOO_LONG: Final = "statement too long: SQLITE_TOOBIG"
-NO_STATEMENTS: Final = "No SQL statements detected."
-NOT_A_STATEMENT: Final = "SQL code did not contain a statement."
-WRONG_BINDINGS: Final = "Wrong number of parameter bindings for SQL query."
-ONLY_LAST_BINDS: Final = (
-    "When executing multiple SQL statements in a single call, only the last statement can have "
-    "parameters."
-)
-TIMED_OUT: Final = "D1 DB storage operation exceeded timeout which caused object to be reset"
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 MAX_SQL_BYTES: Final = 100_000
 MAX_VALUE_BYTES: Final = 2_000_000
@@ -50,7 +34,7 @@ LIMITS: Final = {
 }
 """By the name after SQLITE_LIMIT_. Longer SQL is refused before the engine sees it."""
 
-FUNCTIONS: Final = frozenset(
+FUNCTIONS: Final = _words(
     # core
     "abs changes char coalesce concat concat_ws format glob hex ifnull iif instr "
     "last_insert_rowid length like likelihood likely lower ltrim max min nullif octet_length "
@@ -77,15 +61,16 @@ FUNCTIONS: Final = frozenset(
     # what ALTER TABLE calls; SQL text cannot
     "sqlite_rename_table sqlite_rename_column sqlite_rename_test sqlite_rename_quotefix "
     "sqlite_drop_column sqlite_add_constraint sqlite_drop_constraint sqlite_find_constraint "
-    "sqlite_fail".split()
+    "sqlite_fail"
 )
-ABSENT_FUNCTIONS: Final = frozenset(
-    "soundex sqlite_offset median percentile percentile_cont percentile_disc sqlite_log "
-    "fts3_tokenizer matchinfo offsets optimize rtreecheck rtreedepth rtreenode".split()
+ABSENT_FUNCTIONS: Final = _words(
+    "soundex sqlite_offset median percentile percentile_cont percentile_disc "
+    "sqlite_log fts3_tokenizer matchinfo offsets optimize rtreecheck rtreedepth "
+    "rtreenode"
 )
 """Functions of some builds of SQLite that the platform's does not have."""
-UNAUTHORIZED_FUNCTIONS: Final = frozenset(
-    "if unistr unistr_quote json_pretty json_error_position subtype jsonb_each jsonb_tree".split()
+UNAUTHORIZED_FUNCTIONS: Final = _words(
+    "if unistr unistr_quote json_pretty json_error_position subtype jsonb_each jsonb_tree"
 )
 """Functions that the platform's SQLite has and refuses, and older ones lack."""
 
@@ -127,80 +112,7 @@ RESETS: Final = (
     "PRAGMA reverse_unordered_selects=0",
 )
 
-# Action codes of sqlite3_set_authorizer.
-# Source: https://sqlite.org/c3ref/c_alter_table.html, read 2026-12-01.
-_PRAGMA, _READ, _SELECT, _TRANSACTION, _UPDATE, _ATTACH, _DETACH, _ALTER = range(19, 27)
-_CREATE_VTABLE, _DROP_VTABLE, _FUNCTION, _SAVEPOINT, _RECURSIVE = range(29, 34)
-_DELETE: Final = 9
-_TEMP_SCHEMA: Final = frozenset({"sqlite_temp_master", "sqlite_temp_schema"})
-
-
-class Authorizer:
-    """Answers SQLite's question for each thing that a statement is about to do.
-
-    Shape: while `is_trusted` everything is allowed (statements of ours); `text` is the full text
-    of the last refusal when it differs from the engine's own.
-    """
-
-    __slots__ = ("is_trusted", "text")
-
-    def __init__(self) -> None:
-        self.is_trusted = False
-        self.text: str | None = None
-
-    def __call__(
-        self,
-        action: int,
-        first: str | None,
-        second: str | None,
-        schema: str | None,
-        _trigger: str | None,
-    ) -> int:
-        if self.is_trusted or action == _SELECT:
-            return ALLOW
-        if action == _FUNCTION:
-            return self._function((second or "").lower())
-        if action == _PRAGMA:
-            return _pragma((first or "").lower(), second, schema)
-        if action in (_TRANSACTION, _SAVEPOINT):
-            self.text = TRANSACTION_TEXT
-            return DENY
-        if action in (_ATTACH, _DETACH):
-            # VACUUM asks for '' first; the engine then refuses it in its own words.
-            return ALLOW if action == _ATTACH and first == "" else DENY
-        return self._object(action, first or "", second or "", schema)
-
-    def _function(self, name: str) -> int:
-        if name in FUNCTIONS:
-            return ALLOW
-        if name in ABSENT_FUNCTIONS:
-            self.text = f"no such function: {name}: SQLITE_ERROR"
-        return DENY
-
-    def _object(self, action: int, first: str, second: str, schema: str | None) -> int:
-        if action == _ALTER:
-            return DENY if is_internal(second) or first == "temp" else ALLOW
-        if schema == "temp":
-            # ALTER TABLE looks through the (empty) temporary schema; user text cannot write to it.
-            is_own = first in _TEMP_SCHEMA and action in (_READ, _UPDATE)
-            return ALLOW if is_own else DENY
-        if is_internal(first) or (action != _READ and is_internal(second)):
-            return DENY
-        if action == _CREATE_VTABLE:
-            return ALLOW if second.lower() in MODULES else DENY
-        if action == _READ and first.lower() in ABSENT_TABLES:
-            self.text = f"no such table: {first}: SQLITE_ERROR"
-            return DENY
-        return ALLOW
-
 
 def is_internal(name: str) -> bool:
     """Whether `name` belongs to the platform."""
     return name[:4].lower() == "_cf_"
-
-
-def _pragma(name: str, argument: str | None, schema: str | None) -> int:
-    allowed = PRAGMAS.get(name)
-    if allowed is None or schema == "temp":
-        return DENY
-    return ALLOW if allowed.match(argument or "") else DENY

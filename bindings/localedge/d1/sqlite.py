@@ -3,305 +3,293 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import os
 import sqlite3
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias
 
 import aiosqlite
 
 from localedge import clock
-from localedge.d1 import rules
-from localedge.d1.engine import Engine, EngineError, Query, Result, Row, Value
-from localedge.d1.statements import OWN_MARK, Statement
+from localedge.d1 import functions, rules, texts
+from localedge.d1.authorizer import Authorizer
+from localedge.d1.bookmarks import bookmark_text
+from localedge.d1.engine import Engine, EngineError, Query, Result, Value
+from localedge.d1.program import BookmarkRequest, Program
+from localedge.d1.row_id import SharedRowId
+from localedge.d1.sql_clock import REAL_NOW, ClockWatch, SqlClock
+from localedge.d1.transactions import Transactions
+from localedge.d1.watch import Watch
 from localedge.errors import Exit, OperatorError
 
 Durability: TypeAlias = Literal["process", "power"]
-SYNCHRONOUS: Final[dict[Durability, str]] = {"process": "NORMAL", "power": "FULL"}
-
-complete_statement = sqlite3.complete_statement
 VERSION: Final = sqlite3.sqlite_version_info
-
-_BEGIN_READING: Final = f"BEGIN DEFERRED {OWN_MARK}"
-_BEGIN_WRITING: Final = f"BEGIN IMMEDIATE {OWN_MARK}"
-_COMMIT: Final = f"COMMIT {OWN_MARK}"
-_ROLLBACK: Final = f"ROLLBACK {OWN_MARK}"
-_PAGE_COUNT: Final = f"PRAGMA page_count {OWN_MARK}"
-_FREE_PAGES: Final = f"PRAGMA freelist_count {OWN_MARK}"
-_RESETS: Final = tuple(f"{reset} {OWN_MARK}" for reset in rules.RESETS)
-_PAGE_BYTES: Final = 4096
-_ROW_CHANGING: Final = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE"})
-
-
-class Program(str):
-    """Queries for one transaction, in the shape of SQL text.
-
-    aiosqlite's public way to run something in the database thread in one hop is to execute a
-    text; the driver below recognises this one.
-    """
-
-    __slots__ = ("is_read_only", "now_s", "queries", "results", "sets_pragma")
-
-    def __new__(cls, queries: Sequence[Query], now_s: float | None = None) -> Program:
-        self = super().__new__(cls, "program")
-        self.queries = queries
-        self.is_read_only = all(query.parsed.is_read_only for query in queries)
-        self.sets_pragma = any(query.parsed.sets_pragma for query in queries)
-        self.now_s = now_s
-        self.results: list[Result] = []
-        return self
-
-
-class _InOrder(dict[str, Value]):
-    """Answers each name with the next value: named parameters are filled by first appearance."""
-
-    def __init__(self, values: Iterable[Value]) -> None:
-        super().__init__()
-        self._values = iter(values)
-
-    def __getitem__(self, _name: str) -> Value:
-        return next(self._values)
+complete_statement = sqlite3.complete_statement
+_SYNCHRONOUS: Final[dict[Durability, str]] = {"process": "NORMAL", "power": "FULL"}
 
 
 class Driver(sqlite3.Connection):
-    """A connection under D1's rules that runs a Program in one transaction.
+    """A connection under D1's rules that runs a Program as one transaction.
 
-    Used by one thread at a time; `serial` grows by one per program and `is_busy` is true while
-    one runs, so that another thread can tell how long it has been running.
+    One thread uses it at a time; only `stop_if_running` may be called from another.
     """
 
     serial = 0
     is_busy = False
-    last_row_id = 0
 
-    def prepare(self, *, durability: Durability, busy_timeout_s: float) -> None:
-        """Put the connection under D1's rules, limits and settings."""
+    def put_under_rules(self, row_id: SharedRowId) -> None:
+        """Bring in D1's limits, functions and authorizer. Settings must be made before."""
         self.isolation_level = None
-        self._authorizer = rules.Authorizer()
-        self._cursor = self.cursor()
+        self._switch = threading.Lock()
+        self._is_timed_out = False
+        self._row_id = row_id
+        self._plain = sqlite3.connect(":memory:", check_same_thread=False)
         self._idle = self.cursor()
-        for setting in (
-            f"PRAGMA busy_timeout={int(busy_timeout_s * 1000)}",
-            "PRAGMA journal_mode=WAL",
-            f"PRAGMA synchronous={SYNCHRONOUS[durability]}",
-            "PRAGMA foreign_keys=ON",
-            "PRAGMA recursive_triggers=OFF",
-            "PRAGMA trusted_schema=ON",
-        ):
-            self._cursor.execute(setting).fetchall()
-        self._cursor.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        authorizer = Authorizer()
+        self.transactions = Transactions(self, authorizer, row_id)
+        self._clock = SqlClock(self, self._evaluate)
+        for setting in ("PRAGMA foreign_keys=ON", *rules.RESETS):
+            self.transactions.own(setting)
         for name, value in rules.LIMITS.items():
             self.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{name}"), value)
-        self.set_authorizer(self._authorizer)
+        self._add_missing_functions()
+        self.set_authorizer(authorizer)
+        self.opened_at_s = float(str(self._evaluate(REAL_NOW, ())))
+
+    def close(self) -> None:
+        """Close the connection and what belongs to it."""
+        if hasattr(self, "_plain"):
+            self._plain.close()
+            self._row_id.close()
+        super().close()
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """Run `sql`; a Program's results are then in its `results`."""
-        if type(sql) is not Program:
+        """Run `sql`; a Program leaves its results in itself."""
+        if type(sql) is Program:
+            sql.results = self.run(sql)
+        elif type(sql) is BookmarkRequest:
+            sql.counter = self.transactions.next_bookmark()
+        else:
             return super().execute(sql, parameters)
-        sql.results = self.run(sql)
         return self._idle
 
     def run(self, program: Program) -> list[Result]:
         """Run `program` as one transaction and return a result per query.
 
-        Errors: EngineError; the transaction is undone.
+        Errors: EngineError; nothing of the program remains.
         """
-        self.serial += 1
-        self.is_busy = True
+        with self._switch:
+            self.serial += 1
+            self.is_busy = True
+            self._is_timed_out = False
         try:
-            return self._attempt(program)
-        except _NotUtf8:
-            # Nothing has been committed: run it again, replacing what is no UTF-8.
-            self.text_factory = _replacing
-            try:
-                return self._attempt(program)
-            finally:
-                self.text_factory = str
-        finally:
-            self.is_busy = False
-
-    def _attempt(self, program: Program) -> list[Result]:
-        try:
-            self._own(_BEGIN_READING if program.is_read_only else _BEGIN_WRITING)
-            results = [self._query(query) for query in program.queries]
-            self._own(_COMMIT)
-        except sqlite3.Error as exc:
-            text = self._describe(exc)
-            if text == _NOT_UTF8_TEXT:
-                raise _NotUtf8 from exc
-            raise EngineError(text) from exc
-        finally:
-            if self.in_transaction:
-                self._own(_ROLLBACK)
-            if program.sets_pragma:
-                for reset in _RESETS:
-                    self._own(reset)
-        return results
-
-    def _own(self, sql: str) -> int:
-        """Run a statement of ours; its only number, if it has one."""
-        self._authorizer.is_trusted = True
-        try:
-            row = self._cursor.execute(sql).fetchone()
-        finally:
-            self._authorizer.is_trusted = False
-        return cast(int, row[0]) if row else 0
-
-    def _size(self) -> int:
-        return (self._own(_PAGE_COUNT) - self._own(_FREE_PAGES)) * _PAGE_BYTES
-
-    def _query(self, query: Query) -> Result:
-        started = time.perf_counter()
-        parsed, values = query
-        *before, last = self._checked(parsed.sql, parsed.statements)
-        changes_before = self.total_changes
-        row_id_before = self.last_row_id
-        size_before = 0 if parsed.is_read_only or last.verb in _ROW_CHANGING else self._size()
-        for statement in before:
-            self._step(statement, ())
-        columns, rows = self._step(last, values)
-        if parsed.has_tail:
-            raise EngineError(rules.NOT_A_STATEMENT)
-        changes = self.total_changes - changes_before
-        size = self._size()
-        return Result(
-            columns=columns,
-            rows=rows,
-            changes=changes,
-            last_row_id=self.last_row_id,
-            changed_db=changes != 0
-            or self.last_row_id != row_id_before
-            or (size_before != 0 and size != size_before),
-            size_after=size,
-            rows_read=_rows_read(last, rows, changes),
-            rows_written=changes if parsed.is_read_only or changes else _DDL_ROWS.get(last.verb, 0),
-            duration_ms=(time.perf_counter() - started) * 1000,
-        )
-
-    def _checked(self, sql: str, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        if len(sql) > rules.MAX_SQL_BYTES // 4 and len(sql.encode()) > rules.MAX_SQL_BYTES:
-            raise EngineError(rules.TOO_LONG)
-        if OWN_MARK in sql:
-            raise EngineError(rules.NOT_AUTHORIZED)
-        if not statements:
-            raise EngineError(rules.NOT_A_STATEMENT)
-        return statements
-
-    def _step(
-        self, statement: Statement, values: tuple[Value, ...]
-    ) -> tuple[tuple[str, ...], list[Row]]:
-        if statement.renames_to is not None and rules.is_internal(statement.renames_to):
-            raise EngineError(rules.NOT_AUTHORIZED)
-        cursor = self._cursor
-        bound = _InOrder(values) if statement.is_named else values
-        try:
-            cursor.execute(statement.text, bound)
-        except sqlite3.ProgrammingError as exc:
-            if len(values) != statement.parameters:
-                raise EngineError(rules.WRONG_BINDINGS) from exc
+            self._clock.follow(program)
+            return self.transactions.run(program)
+        except EngineError as exc:
+            if self._is_timed_out:
+                raise EngineError(texts.TIMED_OUT) from exc
             raise
-        rows = cursor.fetchall()
-        if cursor.lastrowid is not None:
-            self.last_row_id = cursor.lastrowid
-        description = cursor.description
-        return tuple([column[0] for column in description]) if description else (), rows
+        finally:
+            with self._switch:
+                self.is_busy = False
 
-    def _describe(self, exc: sqlite3.Error) -> str:
-        refusal, self._authorizer.text = self._authorizer.text, None
-        return refusal or describe(exc)
+    def stop_if_running(self, serial: int) -> None:
+        """Interrupt program number `serial`, if that is what runs; from any thread."""
+        with self._switch:
+            if self.is_busy and self.serial == serial:
+                self._is_timed_out = True
+                self.interrupt()
 
+    def limit_length(self, size_bytes: int) -> None:
+        """No text, BLOB or row may be longer than `size_bytes`."""
+        self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, size_bytes)
 
-_DDL_ROWS: Final = {"CREATE": 2, "DROP": 1, "ALTER": 1}
-_NOT_UTF8_TEXT: Final = "not UTF-8"
+    def _evaluate(self, expression: str, values: tuple[Value, ...]) -> Value:
+        try:
+            row = self._plain.execute(f"SELECT {expression}", values).fetchone()
+        except sqlite3.Error as exc:
+            raise functions.SqlError(str(exc)) from exc
+        found: Value = row[0]
+        return found
 
-
-class _NotUtf8(Exception):  # noqa: N818  (a signal inside this file)
-    """A text in a result is not UTF-8."""
-
-
-def _replacing(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
-
-
-def _rows_read(statement: Statement, rows: list[Row], changes: int) -> int:
-    return changes if statement.verb in ("UPDATE", "DELETE") else len(rows)
-
-
-def describe(exc: sqlite3.Error) -> str:
-    """The engine's text of `exc` with its codes, as D1 shows it."""
-    text = str(exc)
-    if text == "query string is too large":
-        return rules.TOO_LONG
-    if text.startswith("Could not decode to UTF-8"):
-        return _NOT_UTF8_TEXT
-    code = getattr(exc, "sqlite_errorcode", None)
-    if code is None:
-        return f"{text}: SQLITE_ERROR"
-    primary = _PRIMARY.get(code & 0xFF, "SQLITE_ERROR")
-    extended: str = exc.sqlite_errorname
-    suffix = f" (extended: {extended})" if code > 0xFF and extended != primary else ""
-    return f"{text}: {primary}{suffix}"
+    def _add_missing_functions(self) -> None:
+        for missing in functions.MISSING:
+            if missing.since > VERSION:
+                function = self.transactions.guarded(missing.make(self._evaluate))
+                for arity in missing.arities:
+                    self.create_function(missing.name, arity, function, deterministic=True)
+        if functions.STRING_AGG_SINCE > VERSION:
+            window = type("StringAgg", (functions.StringAgg,), {"evaluate": self._evaluate})
+            self.create_window_function("string_agg", 2, window)
 
 
-_PRIMARY: Final = {
-    value: name
-    for name in (
-        "ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND "
-        "FULL CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT "
-        "RANGE NOTADB"
-    ).split()
-    for value, name in [(getattr(sqlite3, f"SQLITE_{name}"), f"SQLITE_{name}")]
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """How to open the database of one file. Called in the database thread."""
+
+    path: Path
+    durability: Durability
+    busy_timeout_s: float
+    opened: list[Driver] = field(default_factory=list)
+
+    def __call__(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        for needed in (self.path.parent, self.path):
+            if needed.exists() and not os.access(needed, os.W_OK):
+                raise _error(needed, "read-only", "attempt to write a readonly database")
+        driver = sqlite3.connect(
+            self.path, timeout=self.busy_timeout_s, factory=Driver, check_same_thread=False
+        )
+        try:
+            self._set_up(driver)
+        except BaseException:
+            driver.close()
+            raise
+        self.opened.append(driver)
+        return driver
+
+    def _set_up(self, driver: Driver) -> None:
+        deadline_s = time.monotonic() + self.busy_timeout_s
+        # Python's own transactions would begin before ours.
+        driver.isolation_level = None
+        while True:
+            try:
+                # Isolates that open a new file at once collide here, whatever the busy timeout.
+                sqlite3.Connection.execute(driver, "PRAGMA journal_mode=WAL").fetchall()
+                sqlite3.Connection.execute(driver, "SELECT 1 FROM sqlite_schema").fetchall()
+                break
+            except sqlite3.OperationalError as exc:
+                is_busy = exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                if not is_busy or time.monotonic() > deadline_s:
+                    raise
+                time.sleep(0.005)
+        driver.execute(f"PRAGMA synchronous={_SYNCHRONOUS[self.durability]}")
+        driver.put_under_rules(SharedRowId(self.path.with_name(f"{self.path.name}-rowid")))
+
+
+_KINDS: Final = {
+    sqlite3.SQLITE_NOTADB: "not-a-database",
+    sqlite3.SQLITE_CORRUPT: "corrupt",
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_READONLY: "read-only",
+    sqlite3.SQLITE_FULL: "disk-full",
 }
+_HINTS: Final = {
+    "not-a-database": "Move the file away, or give the database another id.",
+    "corrupt": "Move the file away, or put a copy of it back.",
+    "locked": "Another program has locked it: end that program and try again.",
+    "read-only": "Make the file and its folder writable.",
+    "disk-full": "Free some space on its disk.",
+    "cannot-open": "Look at the file, its folder and its disk.",
+}
+
+
+def _error(path: Path, kind: str, text: str) -> OperatorError:
+    return OperatorError(f"d1/{kind}", f"{path}: {text}.", _HINTS[kind], exit=Exit.UNREACHABLE)
+
+
+def _opening_error(path: Path, exc: sqlite3.Error | OSError) -> OperatorError:
+    code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
+    return _error(path, _KINDS.get(code, "cannot-open"), str(exc))
 
 
 class SqliteEngine(Engine):
     """An engine whose connection lives in a thread of its own."""
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(
+        self, connection: aiosqlite.Connection, driver: Driver, query_timeout_s: float
+    ) -> None:
         self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._clock = ClockWatch(driver.opened_at_s, self._loop.time())
+        self._watch = Watch(driver, query_timeout_s)
 
     async def run(self, queries: Sequence[Query]) -> list[Result]:
-        program = Program(queries)
-        await self._connection.execute_fetchall(program)
+        loop_s = self._loop.time()
+        program = Program(queries, now_s=self._clock.moved_now(loop_s))
+        await self._in_thread(program)
+        if program.now_s is not None and program.real_s is not None:
+            self._clock.learn(now_s=program.now_s, real_s=program.real_s, loop_s=loop_s)
         return program.results
 
     async def bookmark(self) -> str:
-        return f"{clock.now_ms():08x}"
+        request = BookmarkRequest("bookmark")
+        await self._in_thread(request)
+        return bookmark_text(request.counter)
+
+    async def _in_thread(self, request: Program | BookmarkRequest) -> None:
+        self._watch.begin()
+        try:
+            # The watch is the deadline of this wait: it interrupts what runs for too long.
+            await self._connection.execute_fetchall(request)
+        except ValueError as exc:
+            raise EngineError(texts.CLOSED) from exc
+        finally:
+            self._watch.waiting -= 1
+
+    def close(self) -> None:
+        """No timer of this engine is left."""
+        self._watch.close()
+
+
+class MemoryEngine(Engine):
+    """An engine in memory that runs programs where it is called, with copies of its state.
+
+    For exploring many orders of calls: no thread, no file, no waiting.
+    """
+
+    def __init__(self) -> None:
+        driver = sqlite3.connect(":memory:", factory=Driver, check_same_thread=False)
+        driver.put_under_rules(SharedRowId(None))
+        self._driver = driver
+
+    async def run(self, queries: Sequence[Query]) -> list[Result]:
+        # It costs nothing that counts here to ask SQLite on every call.
+        return self._driver.run(Program(queries, now_s=clock.now()))
+
+    async def bookmark(self) -> str:
+        return bookmark_text(self._driver.transactions.next_bookmark())
+
+    def snapshot(self) -> bytes:
+        """The whole database as it is now."""
+        return self._driver.serialize()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Make the database what it was at `snapshot`."""
+        with self._driver.transactions.trusted():
+            self._driver.deserialize(snapshot)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._driver.close()
 
 
 @asynccontextmanager
 async def open_engine(
-    path: Path, *, durability: Durability = "process", busy_timeout_s: float = 30.0
+    path: Path,
+    *,
+    durability: Durability = "process",
+    busy_timeout_s: float = 30.0,
+    query_timeout_s: float = rules.QUERY_TIMEOUT_S,
 ) -> AsyncIterator[Engine]:
     """The engine on the file at `path`, which is created when it is absent.
 
-    Errors: OperatorError when the file cannot be opened as a database.
+    Units: a call waits `busy_timeout_s` for another program's lock, and may run for
+    `query_timeout_s`.
+    Errors: OperatorError when the file cannot be opened as a database, or not be written.
     """
-    connector = _connector(path, durability, busy_timeout_s)
-    async with asyncio.timeout(busy_timeout_s + 30), contextlib.AsyncExitStack() as stack:
+    opening = _Opening(path, durability, busy_timeout_s)
+    async with AsyncExitStack() as stack:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            connection = await stack.enter_async_context(aiosqlite.Connection(connector, 64))
+            async with asyncio.timeout(busy_timeout_s + 30):
+                connection = await stack.enter_async_context(aiosqlite.Connection(opening, 64))
         except (sqlite3.Error, OSError) as exc:
-            raise OperatorError("d1/cannot-open", f"{path}: {exc}", exit=Exit.UNREACHABLE) from exc
-        closing = stack.pop_all()
-    async with closing:
-        yield SqliteEngine(connection)
-
-
-def _connector(
-    path: Path, durability: Durability, busy_timeout_s: float
-) -> Callable[[], sqlite3.Connection]:
-    def connect() -> sqlite3.Connection:
-        driver = sqlite3.connect(path, factory=Driver, check_same_thread=False)
-        try:
-            driver.prepare(durability=durability, busy_timeout_s=busy_timeout_s)
-        except BaseException:
-            driver.close()
-            raise
-        return driver
-
-    return connect
+            raise _opening_error(path, exc) from exc
+        engine = SqliteEngine(connection, opening.opened[0], query_timeout_s)
+        stack.callback(engine.close)
+        yield engine

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from localedge.d1 import rules, texts
 
 OWN_MARK: Final = "/*localedge:own*/"
 """In every statement of ours. User text with it is refused: an equal text would otherwise be
@@ -59,7 +61,8 @@ class Statement:
 
     Shape: `text` is what the driver gets; `verb` the keyword that decides what it does ("SELECT"
     for a WITH that selects); `parameters` how many values it takes; `is_named` when they are all
-    named (`:a`, `@a`, `$a`); `sets_pragma` when it may change a setting of the connection.
+    named (`:a`, `@a`, `$a`); `sets_pragma` when it may change a setting of the connection;
+    `is_refused` when it does what the engine's authorizer is not asked about and D1 denies.
     """
 
     text: str
@@ -68,7 +71,7 @@ class Statement:
     is_named: bool
     is_read_only: bool
     sets_pragma: bool
-    renames_to: str | None
+    is_refused: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,12 @@ class Parsed:
     """A text as `prepare` takes it.
 
     Shape: `is_blank` when it holds nothing but space and `--` lines; `has_tail` when something
-    that is no statement follows the last one (a comment, `;`).
+    that is no statement follows the last one (a comment, `;`); `refusal` is why none of it may
+    run, or None.
     """
 
-    sql: str
     statements: tuple[Statement, ...]
+    refusal: str | None
     is_blank: bool
     has_tail: bool
     is_read_only: bool
@@ -104,20 +108,32 @@ def parse(sql: str) -> Parsed:
 # Indented or not, such a line is dropped before anything else looks at the text.
 # Source: reference/kv-d1-contract.md 2.7, 2.9 and 2.10 (v5), read 2026-12-01.
 _COMMENT_LINE: Final = re.compile(r"^\s*--.*", re.MULTILINE)
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def _parse(sql: str) -> Parsed:
-    sql = sql.partition("\0")[0]
+    is_blank = not _COMMENT_LINE.sub("", sql).strip()
+    sql = _LONE_SURROGATE.sub("\ufffd", sql.partition("\0")[0])
+    if len(sql) > rules.MAX_SQL_BYTES or len(sql.encode()) > rules.MAX_SQL_BYTES:
+        return _refused(texts.TOO_LONG, is_blank=is_blank)
+    if OWN_MARK in sql:
+        return _refused(texts.NOT_AUTHORIZED, is_blank=is_blank)
     pieces, has_tail = _split(sql)
+    if not pieces:
+        return _refused(texts.NOT_A_STATEMENT, is_blank=is_blank)
     statements = tuple(_statement(piece) for piece in pieces)
     return Parsed(
-        sql=sql,
         statements=statements,
-        is_blank=not _COMMENT_LINE.sub("", sql).strip(),
+        refusal=None,
+        is_blank=is_blank,
         has_tail=has_tail,
         is_read_only=all(statement.is_read_only for statement in statements),
         sets_pragma=any(statement.sets_pragma for statement in statements),
     )
+
+
+def _refused(refusal: str, *, is_blank: bool) -> Parsed:
+    return Parsed((), refusal, is_blank, has_tail=False, is_read_only=True, sets_pragma=False)
 
 
 _parse_cached = lru_cache(maxsize=1024)(_parse)
@@ -161,7 +177,7 @@ def _statement(tokens: list[_Token]) -> Statement:
         is_named=is_named,
         is_read_only=is_explained or verb in _READING_VERBS,
         sets_pragma=verb == "PRAGMA",
-        renames_to=_renames_to(meaningful) if verb == "ALTER" else None,
+        is_refused=verb == "ALTER" and rules.is_internal(_new_name(meaningful)),
     )
 
 
@@ -182,35 +198,73 @@ def _verb(tokens: list[_Token]) -> tuple[str, bool]:
     return first, is_explained
 
 
-def _renames_to(tokens: list[_Token]) -> str | None:
+def _new_name(tokens: list[_Token]) -> str:
+    """The name that `ALTER TABLE … RENAME TO` gives, which the authorizer is not told."""
     for before, to, name in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if before.text.upper() == "RENAME" and to.text.upper() == "TO":
             return name.text.strip("\"'`[]")
-    return None
+    return ""
 
 
 def _parameters(tokens: list[_Token]) -> tuple[str, int, bool]:
     """The text for the driver, how many values it takes, and whether all of them are named.
 
+    Names beside numbers become numbers, because the driver fills a list of values by number
+    only.
+    """
+    numbers = _numbers(tokens)
+    kinds = {token.kind for token in tokens}
+    is_named = "named" in kinds and "numbered" not in kinds
+    if is_named or "named" not in kinds:
+        text = "".join([token.text for token in tokens])
+    else:
+        text = _renumbered(tokens, numbers, frozenset())
+    return text.strip(" \t\n\f\r"), max(numbers, default=0), is_named
+
+
+def _numbers(tokens: list[_Token]) -> list[int]:
+    """The number of each parameter, in order.
+
     SQLite counts as follows: `?` is one more than the greatest so far, `?N` is N, a name is one
-    more when it is new. Names beside numbers become numbers, because the driver fills a list of
-    values by number only.
+    more when it is new.
     """
     greatest = 0
-    numbers: dict[str, int] = {}
-    has_numbers = False
+    names: dict[str, int] = {}
+    numbers = []
+    for token in tokens:
+        if token.kind not in ("numbered", "named"):
+            continue
+        if token.kind == "named":
+            number = names.setdefault(token.text, greatest + 1)
+        else:
+            number = int(token.text[1:]) if token.text != "?" else greatest + 1
+        greatest = max(greatest, number)
+        numbers.append(number)
+    return numbers
+
+
+def _renumbered(tokens: list[_Token], numbers: list[int], texts: Container[int]) -> str:
+    """The text with every parameter as `?N`, cast to TEXT where N is in `texts`."""
+    remaining = iter(numbers)
     parts = []
     for token in tokens:
         part = token.text
-        if token.kind == "numbered":
-            has_numbers = True
-            greatest = max(greatest, int(part[1:])) if part != "?" else greatest + 1
-        elif token.kind == "named":
-            if part not in numbers:
-                greatest += 1
-                numbers[part] = greatest
-            part = f"?{numbers[part]}"
+        if token.kind in ("numbered", "named"):
+            number = next(remaining)
+            part = f"CAST(?{number} AS TEXT)" if number in texts else f"?{number}"
         parts.append(part)
-    is_named = bool(numbers) and not has_numbers
-    text = "".join(token.text for token in tokens) if is_named else "".join(parts)
-    return text.strip(" \t\n\f\r"), greatest, is_named
+    return "".join(parts)
+
+
+def cast_to_text(text: str, values: Sequence[object]) -> tuple[str, tuple[object, ...]]:
+    """`text` and `values` with every str as its bytes, which the text casts back.
+
+    For values with lone surrogates, which the driver does not encode.
+    """
+    tokens = list(_tokens(text))
+    strings = {number for number, value in enumerate(values, 1) if isinstance(value, str)}
+    encoded = tuple(
+        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+        for value in values
+    )
+    return _renumbered(tokens, _numbers(tokens), strings), encoded

@@ -1,0 +1,14 @@
+"""Bookmarks in the platform's form.
+
+Source: reference/kv-d1-contract.md 2.11 and section 6, read 2026-12-01.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+
+def bookmark_text(counter: int) -> str:
+    """A bookmark; the texts sort as the counters do."""
+    digest = hashlib.blake2b(counter.to_bytes(8, "big"), digest_size=16).hexdigest()
+    return f"{counter >> 32:08x}-{counter & 0xFFFFFFFF:08x}-00000000-{digest}"

@@ -1,0 +1,157 @@
+"""Migrations against a database: what is pending, and applying it file by file.
+
+Source: reference/kv-d1-contract.md section 3 and recorded answers of wrangler 4.164, read
+2026-12-01.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol, TypedDict, cast
+
+from localedge.d1.database import D1Database
+from localedge.d1.migrations.folder import DatabaseEntry, MigrationFolder, migration_folder
+from localedge.d1.migrations.splitting import split
+from localedge.d1.sqlite import Durability, open_engine
+from localedge.errors import JsException, OperatorError
+
+DEFAULT_TABLE: Final = "d1_migrations"
+
+_CREATE_LEDGER: Final = """CREATE TABLE IF NOT EXISTS {table}(
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT UNIQUE,
+    applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+)"""
+_READ_LEDGER: Final = "SELECT * FROM {table} ORDER BY id"
+_RECORD: Final = "\nINSERT INTO {table} (name)\nVALUES ({name});"
+
+
+class Settings(Protocol):
+    """What is read of `[localedge]`."""
+
+    @property
+    def durability(self) -> Durability: ...
+
+
+class ProjectFolder(Protocol):
+    """What is read of a project."""
+
+    @property
+    def root(self) -> Path: ...
+    @property
+    def file(self) -> Path: ...
+    @property
+    def state(self) -> Path: ...
+    @property
+    def local(self) -> Settings: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """One migration that is now part of the database.
+
+    Shape: `commands` counts its statements and the one that recorded it.
+    """
+
+    name: str
+    commands: int
+
+
+class MigrationError(OperatorError):
+    """A migration was undone; `name` says which. Those before it stay applied."""
+
+    def __init__(self, name: str, text: str, hint: str) -> None:
+        super().__init__("d1/migration-failed", text, hint)
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class Migrations:
+    """The migrations of `folder` against `database`, recorded in its table `table`."""
+
+    folder: MigrationFolder
+    database: D1Database
+    table: str
+
+    async def pending(self) -> list[str]:
+        """The migrations that are not recorded, in order; the ledger exists afterwards.
+
+        Errors: OperatorError when the database refuses.
+        """
+        table = quoted(self.table)
+        await run_batch(self.database, [_CREATE_LEDGER.format(table=table)])
+        (ledger,) = await run_batch(self.database, [_READ_LEDGER.format(table=table)])
+        recorded = {row.get("name") for row in ledger["results"]}
+        return [name for name in self.folder.names() if name not in recorded]
+
+    async def apply(self, names: Sequence[str]) -> AsyncIterator[Applied]:
+        """Apply each of `names` as one transaction and tell of each one that is done.
+
+        Errors: MigrationError; that file left nothing behind and the ones after it were not tried.
+        """
+        for name in names:
+            yield Applied(name, await self._apply(name))
+
+    async def _apply(self, name: str) -> int:
+        try:
+            text = (self.folder.path / name).read_bytes().decode("utf-8", "replace")
+        except OSError as exc:
+            raise MigrationError(name, f"{name}: {exc.strerror}", "") from exc
+        literal = "'" + name.replace("'", "''") + "'"
+        record = _RECORD.format(table=quoted(self.table), name=literal)
+        try:
+            statements = split(text + record)
+            return len(await run_batch(self.database, statements))
+        except OperatorError as exc:
+            hint = f"{name} was undone as a whole. {exc.hint}".rstrip()
+            raise MigrationError(name, exc.message, hint) from exc
+
+
+class StatementResult(TypedDict):
+    """What one statement of a batch did, in the platform's form."""
+
+    success: bool
+    meta: dict[str, Any]
+    results: list[dict[str, Any]]
+
+
+async def run_batch(database: D1Database, statements: Sequence[str]) -> list[StatementResult]:
+    """The results of `statements`, run as one transaction.
+
+    Errors: OperatorError with the engine's text, without D1's prefix; nothing remains.
+    """
+    try:
+        results = await database.batch([database.prepare(sql) for sql in statements])
+    except JsException as exc:
+        raise OperatorError("d1/failed", (exc.cause or exc).message) from exc
+    return cast("list[StatementResult]", results)
+
+
+def quoted(identifier: str) -> str:
+    """`identifier` as SQL takes any text for a name."""
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def database_file(state: Path, storage_id: str) -> Path:
+    """The file of the database that is stored as `storage_id`, under the state folder `state`."""
+    return state / "d1" / f"{storage_id}.sqlite"
+
+
+async def apply_migrations(
+    project: ProjectFolder, database: DatabaseEntry, *, state: Path | None = None
+) -> list[Applied]:
+    """Apply what is pending for `database` of `project` and return what was applied, in order.
+
+    Shape: `state` is the folder of local state when it is not the project's own. Safe while the
+    project runs: each file is one transaction.
+    Errors: OperatorError without a migrations folder; MigrationError.
+    """
+    folder = migration_folder(project.root, project.file.name, database)
+    folder.require()
+    file = database_file(state or project.state, database.storage_id)
+    async with open_engine(file, durability=project.local.durability) as engine:
+        table = database.migrations_table or DEFAULT_TABLE
+        migrations = Migrations(folder, D1Database(engine), table)
+        return [done async for done in migrations.apply(await migrations.pending())]
