@@ -1,0 +1,247 @@
+"""`localedge d1`: migrations and SQL against a project's local databases, in wrangler's words.
+
+Source: recorded answers of wrangler 4.164 (reference/kv-d1-contract.md section 3), read 2026-12-01.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localedge.cli import d1_output as output
+from localedge.cli.d1_input import argument_text, check_input, read_sql
+from localedge.cli.d1_target import (
+    Flags,
+    Target,
+    folder_of,
+    is_interactive,
+    load_project,
+    require_project,
+    target,
+)
+from localedge.d1.database import D1Database
+from localedge.d1.migrations import (
+    Applied,
+    MigrationFolder,
+    Migrations,
+    StatementResult,
+    run_batch,
+    split,
+)
+from localedge.d1.sqlite import open_engine
+
+app = typer.Typer(no_args_is_help=True, help="Run SQL and migrations on local D1 databases.")
+migrations_app = typer.Typer(no_args_is_help=True, help="Create, list and apply migrations.")
+app.add_typer(migrations_app, name="migrations")
+
+Database = Annotated[str, typer.Argument(help="The name or binding of the DB.")]
+Local = Annotated[bool, typer.Option("--local", help="Use the local database (the default).")]
+Remote = Annotated[bool, typer.Option("--remote", help="Refused: only local databases exist here.")]
+Preview = Annotated[bool, typer.Option("--preview", help="Refused: it needs --remote.")]
+PersistTo = Annotated[
+    str, typer.Option("--persist-to", "--persistTo", help="Folder of local state, with --local.")
+]
+Config = Annotated[
+    list[Path] | None, typer.Option("--config", "-c", help="The config file; the first one counts.")
+]
+Env = Annotated[str | None, typer.Option("--env", "-e", help="The environment to use.")]
+EnvFile = Annotated[list[Path] | None, typer.Option("--env-file", help="Read instead of .env.")]
+Cwd = Annotated[Path | None, typer.Option("--cwd", help="Run as if started in this folder.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help='Answer "yes" to any question.')]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@migrations_app.command()
+def create(
+    database: Database,
+    message: Annotated[str, typer.Argument(help="What the migration does.")],
+    config: Config = None,
+    env: Env = None,
+    env_file: EnvFile = None,
+    cwd: Cwd = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Make the next numbered file in the database's migrations folder."""
+    flags = Flags(_folder(cwd), config or (), env, env_file or ())
+    with output.failing_as_json(json):
+        project = require_project(flags)
+        target(flags, project, database)
+        folder = folder_of(project, database)
+        name = folder.new_name(message)
+        if not folder.path.exists() and not _may_create(folder, yes or json):
+            folder.require()
+        path = folder.write(name)
+    if json:
+        output.print_json({"name": name, "path": str(path)})
+        return
+    typer.echo(f"Successfully created Migration '{name}'!")
+    output.tell("The migration is available for editing here")
+    typer.echo(str(path))
+
+
+def _may_create(folder: MigrationFolder, is_yes: bool) -> bool:
+    output.tell(folder.missing_text)
+    return is_yes or not is_interactive() or typer.confirm(f"Ok to create {folder.path}?", True)
+
+
+@migrations_app.command("list")
+def list_(
+    database: Database,
+    local: Local = False,
+    remote: Remote = False,
+    preview: Preview = False,
+    persist_to: PersistTo = "",
+    config: Config = None,
+    env: Env = None,
+    env_file: EnvFile = None,
+    cwd: Cwd = None,
+    json: Json = False,
+) -> None:
+    """Show the migrations that are not applied yet, in the order in which they would be."""
+    flags = Flags(
+        _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
+    )
+    with output.failing_as_json(json):
+        found, folder = _migrations_of(flags, database)
+        names = asyncio.run(_pending(found, folder))
+    if json:
+        output.print_json({"pending": names})
+        return
+    output.print_pending(names)
+
+
+@migrations_app.command()
+def apply(
+    database: Database,
+    local: Local = False,
+    remote: Remote = False,
+    preview: Preview = False,
+    persist_to: PersistTo = "",
+    config: Config = None,
+    env: Env = None,
+    env_file: EnvFile = None,
+    cwd: Cwd = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Apply the migrations that are not applied yet, each file as one transaction."""
+    flags = Flags(
+        _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
+    )
+    applied: list[Applied] = []
+    with output.failing_as_json(json):
+        found, folder = _migrations_of(flags, database)
+        names = asyncio.run(_pending(found, folder))
+        if not json:
+            output.print_pending(names)
+        if names and (yes or json or _may_apply(len(names))):
+            asyncio.run(_apply(found, folder, names, applied, is_quiet=json))
+    if json:
+        output.print_json({"applied": [{"name": a.name, "commands": a.commands} for a in applied]})
+
+
+def _may_apply(count: int) -> bool:
+    return not is_interactive() or typer.confirm(
+        f"About to apply {count} migration(s)\n"
+        "Your database may not be available to serve requests during the migration, continue?",
+        True,
+    )
+
+
+@app.command()
+def execute(
+    database: Database,
+    command: Annotated[str, typer.Option(help="SQL, or several statements apart by `;`.")] = "",
+    file: Annotated[str, typer.Option(help="A .sql file to run.")] = "",
+    local: Local = False,
+    remote: Remote = False,
+    preview: Preview = False,
+    persist_to: PersistTo = "",
+    config: Config = None,
+    env: Env = None,
+    env_file: EnvFile = None,
+    cwd: Cwd = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Run the statements of --command or --file as one transaction."""
+    flags = Flags(
+        _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
+    )
+    with output.failing_as_json(json):
+        project = load_project(flags)
+        check_input(command, file)
+        flags.check()
+        sql = read_sql(flags.cwd, file) if file else argument_text(command)
+        found = target(flags, project, database)
+        output.tell(f"Executing on local database {database} ({found.entry.storage_id}):")
+        results = output.plain_results(asyncio.run(_execute(found, split(sql))))
+    output.tell(output.executed(len(results)))
+    if sys.stdout.isatty() and not json:
+        output.print_rows(results)
+    else:
+        output.print_json(results)
+
+
+def _folder(cwd: Path | None) -> Path:
+    return Path.cwd() / cwd if cwd else Path.cwd()
+
+
+def _migrations_of(flags: Flags, database: str) -> tuple[Target, MigrationFolder]:
+    """The database and its migrations, everything checked in wrangler's order."""
+    project = require_project(flags)
+    folder = folder_of(project, database)
+    if not folder.path.exists():
+        output.tell(folder.missing_text)
+    folder.require()
+    flags.check()
+    return target(flags, project, database), folder
+
+
+@asynccontextmanager
+async def _opened(found: Target) -> AsyncIterator[D1Database]:
+    durability = found.project.local.durability
+    async with open_engine(found.file, durability=durability) as engine:
+        yield D1Database(engine)
+
+
+async def _pending(found: Target, folder: MigrationFolder) -> list[str]:
+    async with _opened(found) as database:
+        names = await Migrations(folder, database, found.table).pending()
+    if not folder.names() and (hint := folder.hint()):
+        output.tell(hint)
+    return names
+
+
+async def _apply(
+    found: Target,
+    folder: MigrationFolder,
+    names: Sequence[str],
+    applied: list[Applied],
+    *,
+    is_quiet: bool,
+) -> None:
+    """Apply `names`, telling of each one, and leave what was applied in `applied`."""
+    started = time.monotonic()
+    try:
+        async with _opened(found) as database:
+            async for done in Migrations(folder, database, found.table).apply(names):
+                applied.append(done)
+                output.tell(output.executed(done.commands))
+    finally:
+        took_ms = (time.monotonic() - started) * 1000
+        if not is_quiet:
+            output.print_outcome(found.name, names, applied, took_ms)
+
+
+async def _execute(found: Target, statements: Sequence[str]) -> list[StatementResult]:
+    async with _opened(found) as database:
+        return await run_batch(database, statements)
