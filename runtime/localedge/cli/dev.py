@@ -1,0 +1,117 @@
+"""`localedge dev`: the project's worker on this machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+
+from localedge.cli.output import Printer
+from localedge.project import load
+
+app = typer.Typer(add_completion=False)
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks for."""
+
+    configs: tuple[Path, ...]
+    environment: str | None
+    port: int | None
+    persist_to: Path | None
+
+
+@app.command()
+def dev(
+    port: Annotated[int | None, typer.Option(help="Listen on this port; 0 takes any.")] = None,
+    config: Annotated[
+        list[Path] | None,
+        typer.Option("--config", "-c", help="The config file; several start several workers."),
+    ] = None,
+    env: Annotated[str | None, typer.Option("--env", "-e", help="The environment to use.")] = None,
+    persist_to: Annotated[
+        Path | None, typer.Option(help="Keep the local state in this folder.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option(help="Log what the runtime itself does.")] = False,
+) -> None:
+    """Run the worker on this machine until Ctrl-C.
+
+    Examples: localedge dev --port 8080 · localedge dev -c a.toml -c b.toml
+    """
+    printer = Printer(sys.stderr)
+    printer.install(logging.DEBUG if verbose else logging.INFO)
+    wishes = Wishes(tuple(config or ()), env, port, persist_to)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(wishes, printer))
+
+
+async def _serve(wishes: Wishes, printer: Printer) -> None:
+    # Imported here: the fork server and Valkey start while these load.
+    from localedge.gateway.application import Gateway
+    from localedge.gateway.control import control
+    from localedge.gateway.guard import Guard
+    from localedge.gateway.listening import bind, listening
+    from localedge.supervisor.state import Run, remove_run, write_run
+    from localedge.supervisor.supervisor import supervised
+
+    projects = [
+        load(start=Path.cwd(), config=file, environment=wishes.environment, process_env=os.environ)
+        for file in (wishes.configs or (None,))
+    ]
+    for project in projects:
+        for warning in project.warnings:
+            printer.say(f"warning: {warning}")
+    first = projects[0]
+    state = wishes.persist_to.resolve() if wishes.persist_to else first.state
+    asked = first.local.port if wishes.port is None else wishes.port
+    listener = bind(HOST, asked)
+    with listener:
+        port = listener.getsockname()[1]
+        stop = _stop_signal()
+        token = secrets.token_urlsafe(24)
+        async with supervised(projects, state, on_record=printer.record) as supervisor:
+            guarded = Guard(control(supervisor), port=port, token=token)
+            async with listening(Gateway(supervisor.pools[0], guarded), listener):
+                write_run(
+                    state,
+                    Run(
+                        pid=os.getpid(),
+                        host=HOST,
+                        port=port,
+                        token=token,
+                        kv_url=supervisor.kv_url,
+                        temporary=supervisor.temporary,
+                    ),
+                )
+                try:
+                    await supervisor.pools[0].current.is_settled()
+                    printer.say(f"Ready on http://{HOST}:{port}")
+                    await stop
+                finally:
+                    remove_run(state)
+    printer.say("Stopped.")
+
+
+def _stop_signal() -> asyncio.Future[None]:
+    """Done at the first Ctrl-C, SIGTERM or SIGHUP."""
+    loop = asyncio.get_running_loop()
+    stop: asyncio.Future[None] = loop.create_future()
+
+    def stopped() -> None:
+        if not stop.done():
+            stop.set_result(None)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stopped)
+    return stop

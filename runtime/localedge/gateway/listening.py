@@ -1,0 +1,92 @@
+"""The port: bound before anything starts, served by uvicorn, closed in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import uvicorn
+
+from localedge.errors import Exit, OperatorError
+from localedge.gateway.application import Application
+from localedge.gateway.connection import Connection
+
+_GRACE_S: Final = 2
+_KEEP_ALIVE_S: Final = 75
+_SWEEP_S: Final = 1.0
+_BACKLOG: Final = 2048
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket on that address; port 0 takes a free one.
+
+    Errors: OperatorError (exit 4) when the port is in use or not allowed.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as exc:
+        listener.close()
+        reason = "is in use" if exc.errno == errno.EADDRINUSE else f"cannot be used ({exc})"
+        raise OperatorError(
+            "port/unavailable",
+            f"port {port} on {host} {reason}.",
+            f"Stop what has it, or choose another: localedge dev --port {port + 1}.",
+            exit=Exit.UNREACHABLE,
+        ) from exc
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its hands on the signals: ending is the command's business."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leaves the signals alone."""
+        yield
+
+
+@asynccontextmanager
+async def listening(application: Application, listener: socket.socket) -> AsyncIterator[None]:
+    """`application` answers on `listener` until the end of the block; requests may finish then."""
+    config = uvicorn.Config(
+        application,
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=_GRACE_S,
+        backlog=_BACKLOG,
+    )
+    server = _Server(config)
+    async with asyncio.TaskGroup() as tasks:
+        serving = tasks.create_task(server.serve(sockets=[listener]))
+        sweeping = tasks.create_task(_sweep(server))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.001)
+        try:
+            yield
+        finally:
+            sweeping.cancel()
+            server.should_exit = True
+
+
+async def _sweep(server: uvicorn.Server) -> None:
+    """Connections whose client takes too long over its headers are closed."""
+    while True:
+        await asyncio.sleep(_SWEEP_S)
+        now = time.monotonic()
+        for connection in [*server.server_state.connections]:
+            if isinstance(connection, Connection) and connection.is_slow(now):
+                connection.refuse(b"408 Request Timeout")

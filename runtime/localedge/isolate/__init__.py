@@ -1,0 +1,1 @@
+"""The child process: loads a worker, builds its env, dispatches events to it."""

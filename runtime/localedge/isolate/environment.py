@@ -1,0 +1,66 @@
+"""Builds `env`: the bindings, vars and secrets of a project, each opened once per isolate."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, ClassVar, Never
+
+from localedge.binding import EnvWrapper
+from localedge.d1.database import D1Database
+from localedge.d1.sqlite import open_engine
+from localedge.errors import JsException
+from localedge.isolate.boot import Boot
+from localedge.kv import redis
+from localedge.kv.namespace import KvNamespace
+from localedge.probe import Probe
+from localedge.values import JsObject
+
+
+class Placeholder(JsObject):
+    """A binding that the platform has and we do not run: it raises at its first use."""
+
+    def __init__(self, name: str, platform_class: str) -> None:
+        self._name = name
+        self.platform_class = platform_class
+
+    def __getattr__(self, attribute: str) -> Never:
+        raise JsException(
+            f"env.{self._name} is a {self.platform_class}, which localedge does not run; "
+            f'"{attribute}" works on the platform only.'
+        )
+
+
+def database_file(state: Path, storage_id: str) -> Path:
+    """Where the database of that id lies."""
+    return state / "d1" / f"{storage_id}.sqlite"
+
+
+async def open_env(stack: AsyncExitStack, boot: Boot, probe: Probe) -> EnvWrapper:
+    """The env of `boot`'s project; what it opened is closed with `stack`.
+
+    Errors: OperatorError when a database or the KV server cannot be opened.
+    """
+    project = boot.project
+    values: dict[str, Any] = {**project.vars, **project.secrets}
+    for name, platform_class in project.placeholders.items():
+        values[name] = Placeholder(name, platform_class)
+    if project.kv_namespaces and boot.kv_url is not None:
+        connection = await stack.enter_async_context(redis.connect(boot.kv_url))
+        for namespace in project.kv_namespaces:
+            store = connection.store(
+                namespace.storage_id, location=boot.location, write_rate=project.local.write_rate
+            )
+            values[namespace.binding] = KvNamespace(store)
+    opened: dict[str, D1Database] = {}
+    for database in project.d1_databases:
+        if database.storage_id not in opened:
+            engine = await stack.enter_async_context(
+                open_engine(
+                    database_file(boot.state, database.storage_id),
+                    durability=project.local.durability,
+                )
+            )
+            opened[database.storage_id] = D1Database(engine)
+        values[database.binding] = opened[database.storage_id]
+    return EnvWrapper(values, probe)

@@ -1,0 +1,99 @@
+"""Which event a task belongs to, so that it can end with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Generator
+from contextvars import Context, ContextVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from localedge import clock
+from localedge.sdk.context import ExecutionContext
+
+T = TypeVar("T")
+_BINDINGS: Final = str(Path(clock.__file__).parent)
+
+
+class _Origin:
+    """A task that worker code started, and the one it was started from; outlives the task."""
+
+    __slots__ = ("is_kept", "parent", "task")
+
+    def __init__(self, task: asyncio.Task[Any], parent: _Origin | None) -> None:
+        self.task: asyncio.Task[Any] | None = task
+        self.parent = parent
+        self.is_kept = False
+
+
+class Event:
+    """One event that an isolate is working on.
+
+    Shape: `number` is the frames'; `ray` names the request in logs; `tasks` holds the unfinished
+    tasks that worker code started.
+    """
+
+    __slots__ = ("context", "main", "number", "ray", "tasks")
+
+    def __init__(self, number: int, ray: str) -> None:
+        self.number = number
+        self.ray = ray
+        self.context = ExecutionContext()
+        self.main: asyncio.Task[None] | None = None
+        self.tasks: dict[asyncio.Task[Any], _Origin] = {}
+
+    def note(self, task: asyncio.Task[Any], started_from: asyncio.Task[Any] | None) -> None:
+        """`task` belongs to this event."""
+        parent = self.tasks.get(started_from) if started_from is not None else None
+        self.tasks[task] = _Origin(task, parent)
+        task.add_done_callback(self._forget)
+
+    def cancel_strays(self) -> None:
+        """Every task is cancelled that neither was given to `waitUntil` nor comes from one."""
+        for task, origin in [*self.tasks.items()]:
+            if not self._may_go_on(origin):
+                task.cancel()
+
+    def cancel_all(self) -> None:
+        """Every task of this event is cancelled."""
+        for task in [*self.tasks]:
+            task.cancel()
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        origin = self.tasks.pop(task)
+        origin.is_kept = self.context.owns(task)
+        origin.task = None
+
+    def _may_go_on(self, origin: _Origin | None) -> bool:
+        step = origin
+        while step is not None:
+            if step.is_kept or (step.task is not None and self.context.owns(step.task)):
+                return True
+            step = step.parent
+        return False
+
+
+EVENT: ContextVar[Event | None] = ContextVar("localedge_event", default=None)
+
+
+def task_factory(
+    loop: asyncio.AbstractEventLoop,
+    coro: Coroutine[Any, Any, T] | Generator[Any, None, T],
+    *,
+    context: Context | None = None,
+    **options: Any,
+) -> asyncio.Task[T]:
+    """A task that is noted with the event whose code starts it.
+
+    A binding's own tasks are not: they serve later events too (the reader of a connection).
+    """
+    task = asyncio.Task(coro, loop=loop, context=context, **options)
+    event = EVENT.get()
+    if event is not None and not _is_binding(coro):
+        event.note(task, asyncio.current_task(loop))
+    return task
+
+
+def _is_binding(coro: object) -> bool:
+    code = getattr(coro, "cr_code", None)
+    return code is not None and code.co_filename.startswith(_BINDINGS)

@@ -1,0 +1,120 @@
+"""The life of an isolate's process, from the fork to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import resource
+import socket
+import sys
+import time
+from contextlib import AsyncExitStack
+from typing import Final
+
+import uvloop
+
+from localedge.errors import OperatorError
+from localedge.isolate import console, lifeline
+from localedge.isolate.boot import Boot, NotReady, Ready
+from localedge.isolate.environment import open_env
+from localedge.isolate.failures import Failure, failure_of
+from localedge.isolate.ownership import task_factory
+from localedge.isolate.serving import Serving
+from localedge.isolate.wire import NOTE, Channel, Frame
+from localedge.probe import Probe
+from localedge.sdk.dispatch import load_worker
+from localedge.sdk.host import Host, set_host
+
+logger = logging.getLogger(__name__)
+
+BOOT_DEADLINE_S: Final = 60.0
+NET_BYTES: Final = 4 * 1024**3
+"""How far above `memory_mb` the address space ends: the limit itself is polled."""
+
+
+def run(control: socket.socket, log: socket.socket, parent_pid: int) -> None:
+    """Serve events that come over `control` until it closes. Called in a fresh fork."""
+    lifeline.tie_to(parent_pid)
+    gc.enable()
+    loop = uvloop.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(_live(control, log))
+
+
+class _Life:
+    """The channel and what is waited for on it."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.booted: asyncio.Future[Boot] = loop.create_future()
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self.serving: Serving | None = None
+        self.channel = Channel(self._received, self._closed)
+
+    def _received(self, frame: Frame) -> None:
+        if frame[0] != NOTE:
+            if self.serving is not None:
+                self.serving.received(frame)
+            return
+        _, _, name, value = frame
+        if name == "ping":
+            self.channel.send((NOTE, 0, "pong", value))
+        elif name == "boot":
+            self.booted.set_result(Boot.model_validate_json(value))
+        elif name == "stop" and not self.ended.done():
+            self.ended.set_result(None)
+
+    def _closed(self, _error: Exception | None) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+
+async def _live(control: socket.socket, log: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    life = _Life()
+    control.setblocking(False)
+    await loop.create_unix_connection(lambda: life.channel, sock=control)
+    async with asyncio.timeout(BOOT_DEADLINE_S):
+        boot = await life.booted
+    started = time.perf_counter()
+    console.install(log, pid=os.getpid(), generation=boot.generation)
+    _limit_memory(boot.project.local.memory_mb)
+    async with AsyncExitStack() as stack:
+        try:
+            await _load(life, boot, stack, started)
+        except OperatorError as error:
+            failure = Failure(kind=error.code, message=str(error), text=str(error))
+            life.channel.send((NOTE, 0, "failed", NotReady(failure=failure).model_dump_json()))
+        except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
+            failure = failure_of(error)
+            life.channel.send((NOTE, 0, "failed", NotReady(failure=failure).model_dump_json()))
+        await life.ended
+
+
+async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, started: float) -> None:
+    assert boot.project.main is not None
+    probe = Probe()
+    env = await open_env(stack, boot, probe)
+    host = Host(probe, env)
+    set_host(host)
+    stack.push_async_callback(host.aclose)
+    sys.argv[:] = [str(boot.project.main)]
+    worker = load_worker(boot.project.main)
+    asyncio.get_running_loop().set_task_factory(task_factory)
+    life.serving = Serving(worker, env, life.channel)
+    ready = Ready(
+        handlers=tuple(sorted(worker.handlers())),
+        warnings=worker.warnings,
+        boot_ms=(time.perf_counter() - started) * 1000,
+    )
+    life.channel.send((NOTE, 0, "ready", ready.model_dump_json()))
+
+
+def _limit_memory(memory_mb: int) -> None:
+    """The address space ends far above the limit, so that a runaway ends before the machine."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        net = memory_mb * 1024 * 1024 + NET_BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (net, net))

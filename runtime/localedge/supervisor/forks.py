@@ -1,0 +1,208 @@
+"""The supervisor's end of the fork server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+from localedge.errors import OperatorError
+from localedge.isolate.wire import Items, pack, unpack
+
+logger = logging.getLogger(__name__)
+
+_DEADLINE_S: Final = 30.0
+_RECORD_BYTES: Final = 128 * 1024
+PACKETS: Final = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
+CONTROL: Final = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
+
+Record = tuple[int, int, str, str, str]
+"""One line of worker output: pid, generation, ray, level, text."""
+
+
+class Forks:
+    """A running fork server.
+
+    Shape: `lost` is done when it is gone; `on_exit(pid, status)` is called for each process that
+    it started and that ended, `on_record` with each line that an isolate wrote.
+    """
+
+    def __init__(
+        self, *, on_exit: Callable[[int, int], None], on_record: Callable[[Record], None]
+    ) -> None:
+        self._on_exit = on_exit
+        self._on_record = on_record
+        self._tokens = count(1)
+        self._waiting: dict[int, asyncio.Future[int]] = {}
+        self._running: dict[int, asyncio.Future[int]] = {}
+        self._items = Items()
+        self._loop = asyncio.get_running_loop()
+        self.lost: asyncio.Future[None] = self._loop.create_future()
+
+    def start(self, lock: int) -> None:
+        """The fork server's process runs; it shares the descriptor `lock` of the state's lock."""
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, CONTROL)
+        self._log, log = socket.socketpair(socket.AF_UNIX, PACKETS)
+        numbers = (theirs.fileno(), log.fileno(), lock)
+        with theirs, log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", f"{__package__}.forkserver", *map(str, numbers)],
+                stdin=subprocess.DEVNULL,
+                stdout=2,
+                pass_fds=numbers,
+                start_new_session=True,
+            )
+        for end, read in ((self._control, self._read_control), (self._log, self._read_log)):
+            end.setblocking(False)
+            self._loop.add_reader(end, read)
+        self._send("import")
+
+    @property
+    def pid(self) -> int:
+        """The fork server's pid."""
+        return self._process.pid
+
+    async def fork(self) -> tuple[int, socket.socket]:
+        """The pid of a new isolate's process and our end of its channel.
+
+        Errors: OperatorError when the fork fails or the server is gone.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            try:
+                pid = await self._started("fork", descriptors=[theirs.fileno()])
+            except BaseException:
+                ours.close()
+                raise
+        ours.setblocking(False)
+        return pid, ours
+
+    async def run(self, argv: list[str]) -> int:
+        """The pid of a new process that runs `argv` and ends with the fork server."""
+        return await self._started("run", argv)
+
+    def kill(self, pid: int, number: int = signal.SIGKILL) -> None:
+        """`pid`, which was started here, gets the signal; one that has ended gets none."""
+        self._send("kill", pid, int(number))
+
+    def remove_at_end(self, path: str) -> None:
+        """The folder `path` is removed when the fork server leaves, even if we were killed."""
+        self._send("remove", path)
+
+    async def ended(self, pid: int, *, within_s: float) -> int | None:
+        """The exit status of `pid`, or None if it still runs after `within_s` seconds."""
+        future = self._running.get(pid)
+        if future is None:
+            return 0
+        done, _ = await asyncio.wait([future], timeout=within_s)
+        return future.result() if done else None
+
+    async def close(self) -> None:
+        """The fork server and all that it started are gone."""
+        self._lose()
+        try:
+            async with asyncio.timeout(_DEADLINE_S):
+                await asyncio.to_thread(self._process.wait)
+        except TimeoutError:
+            self._process.kill()
+
+    async def _started(self, kind: str, *rest: object, descriptors: list[int] | None = None) -> int:
+        token = next(self._tokens)
+        future: asyncio.Future[int] = self._loop.create_future()
+        self._waiting[token] = future
+        try:
+            async with asyncio.timeout(_DEADLINE_S):
+                self._send(kind, token, *rest, descriptors=descriptors)
+                return await future
+        except TimeoutError as exc:
+            raise _no_process("the fork server does not answer") from exc
+        finally:
+            self._waiting.pop(token, None)
+
+    def _send(self, *message: object, descriptors: list[int] | None = None) -> None:
+        if self.lost.done():
+            return
+        try:
+            socket.send_fds(self._control, [pack(message)], descriptors or [])
+        except OSError as error:
+            logger.debug("fork server not reached", extra={"error": str(error)})
+
+    def _read_control(self) -> None:
+        try:
+            data = self._control.recv(_RECORD_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lose()
+            return
+        for message in self._items.feed(data):
+            self._act(message)
+
+    def _act(self, message: tuple[Any, ...]) -> None:
+        match message:
+            case ("started", token, pid):
+                self._running[pid] = self._loop.create_future()
+                waiting = self._waiting.pop(token, None)
+                if waiting is None or waiting.done():
+                    self.kill(pid)
+                else:
+                    waiting.set_result(pid)
+            case ("failed", token, text):
+                waiting = self._waiting.pop(token, None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_exception(_no_process(text))
+            case ("exited", pid, status):
+                running = self._running.pop(pid, None)
+                if running is not None:
+                    running.set_result(status)
+                self._on_exit(pid, status)
+
+    def _read_log(self) -> None:
+        try:
+            data = self._log.recv(_RECORD_BYTES)
+        except OSError:
+            return
+        if not data:
+            self._loop.remove_reader(self._log)
+            return
+        pid, generation, ray, level, text = unpack(data)
+        self._on_record((pid, generation, ray, level, text))
+
+    def _lose(self) -> None:
+        if self.lost.done():
+            return
+        self.lost.set_result(None)
+        for end in (self._control, self._log):
+            self._loop.remove_reader(end)
+            end.close()
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(_no_process("the fork server is gone"))
+        for pid, running in [*self._running.items()]:
+            running.set_result(-signal.SIGKILL)
+            self._on_exit(pid, -signal.SIGKILL)
+        self._running.clear()
+
+
+def _no_process(text: str) -> OperatorError:
+    return OperatorError("isolate/no-process", f"no process could be started: {text}.")
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of that id exists."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,129 @@
+"""Who has the local state, and where the running server is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from localedge.errors import Exit, OperatorError
+
+_PATIENCE_S: Final = 1.0
+_PAUSE_S: Final = 0.02
+
+
+class Run(BaseModel):
+    """A running server, as the file `run.json` (mode 0600) names it for the command line.
+
+    Shape: `token` is what control endpoints that change something ask for; `temporary` the private
+    folder of its sockets.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    pid: int
+    host: str
+    port: int
+    token: str
+    kv_url: str | None
+    temporary: str | None = None
+
+    @property
+    def url(self) -> str:
+        """The server's own address."""
+        return f"http://{self.host}:{self.port}"
+
+
+@asynccontextmanager
+async def locked(state: Path) -> AsyncIterator[int]:
+    """The folder `state` is ours; yields the lock's descriptor, to be shared with children.
+
+    The lock goes with the last process that has the descriptor, however it ends.
+    Errors: OperatorError (exit 4) that names the process that has it.
+    """
+    state.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        await _take(descriptor, state)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps({"pid": os.getpid()}).encode(), 0)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+async def _take(descriptor: int, state: Path) -> None:
+    # A server that was just killed needs a moment until all that it started is gone.
+    deadline = time.monotonic() + _PATIENCE_S
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise
+            else:
+                return
+            await asyncio.sleep(_PAUSE_S)
+    except BlockingIOError as exc:
+        try:
+            holder = f"process {json.loads(os.pread(descriptor, 1000, 0))['pid']}"
+        except (ValueError, KeyError, TypeError):
+            holder = "another process"
+        raise OperatorError(
+            "state/in-use",
+            f"{holder} has the local state in {state}.",
+            "Stop it, or give this one its own with --persist-to.",
+            exit=Exit.UNREACHABLE,
+        ) from exc
+
+
+def write_run(state: Path, run: Run) -> None:
+    """`run.json` says where the server is; nobody but its owner can read it."""
+    file = state / "run.json"
+    draft = state / f"run.json.{run.pid}"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(run.model_dump_json())
+    draft.replace(file)
+
+
+def remove_run(state: Path) -> None:
+    """`run.json` is gone."""
+    with contextlib.suppress(FileNotFoundError):
+        (state / "run.json").unlink()
+
+
+def read_run(state: Path) -> Run | None:
+    """The server that has `state`, or None when none runs.
+
+    A file that a killed server left is not believed: its lock is free.
+    """
+    try:
+        run = Run.model_validate_json((state / "run.json").read_text("utf-8"))
+    except (FileNotFoundError, ValidationError):
+        return None
+    return run if _is_locked(state) else None
+
+
+def _is_locked(state: Path) -> bool:
+    try:
+        descriptor = os.open(state / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
