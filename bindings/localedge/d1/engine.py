@@ -45,12 +45,14 @@ class EngineError(Exception):
     """A program failed and left nothing behind.
 
     Shape: `text` is the engine's own, with its codes:
-    "UNIQUE constraint failed: u.e: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)".
+    "UNIQUE constraint failed: u.e: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)";
+    `done` counts the queries before the one that failed, all of them when committing failed.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, done: int = 0) -> None:
         super().__init__(text)
         self.text = text
+        self.done = done
 
 
 class Engine(Protocol):

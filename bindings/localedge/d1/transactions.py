@@ -78,14 +78,19 @@ class Transactions:
     def _attempt(self, program: Program, *, is_lenient: bool = False) -> list[Result]:
         self._refusal = self._authorizer.text = None
         connection = self._connection
+        results: list[Result] = []
         try:
             self.own(_BEGIN_READING if program.is_read_only else _BEGIN_WRITING)
-            results = [self._query(query) for query in program.queries]
+            for query in program.queries:
+                results.append(self._query(query))
             self.own(_COMMIT)
+        except EngineError as exc:
+            exc.done = len(results)
+            raise
         except connection.Error as exc:
             if not is_lenient and _works_leniently(str(exc), program):
                 raise _Lenient from exc
-            raise EngineError(self.describe(exc)) from exc
+            raise EngineError(self.describe(exc), done=len(results)) from exc
         finally:
             if connection.in_transaction:
                 self.own(_ROLLBACK)
