@@ -171,6 +171,10 @@ def from_js(value: Any) -> Any:
     Shape: a Number is an int when it is a safe integer, else a float; null and undefined are
     None; an Object or Map is a JsDict; bytes are a memoryview; a Date is a naive datetime.
     """
+    kind = type(value)
+    if kind is str or kind is bool or value is None or kind is JsDict:
+        # A JsDict has been made by a binding in this form already, in one step.
+        return value
     match value:
         case bool() | str() | None:
             return value

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 from localedge.binding import JsBinding
+from localedge.boundary import JsDict
 from localedge.coercion import js_string, js_truthy
 from localedge.d1 import texts
 from localedge.d1.engine import Engine, EngineError, Query, Result, Value
 from localedge.d1.errors import column_not_found, d1_error, exec_error
-from localedge.d1.results import bound, js_objects, js_result, js_rows
+from localedge.d1.results import bound, objects_out, result_out, rows_out
 from localedge.d1.statements import parse
 from localedge.errors import JsException, js_type_error
 from localedge.values import UNDEFINED
@@ -62,9 +63,9 @@ class D1PreparedStatement(JsBinding):
         (result,) = await _run(self._runner, [self.query])
         return result
 
-    async def all(self, *_options: Any) -> dict[str, Any]:
+    async def all(self, *_options: Any) -> JsDict:
         """Rows as objects, with `success` and `meta`."""
-        return js_result(await self._result())
+        return result_out(await self._result())
 
     run = all
 
@@ -73,7 +74,7 @@ class D1PreparedStatement(JsBinding):
         result = await self._result()
         if not result.rows:
             return None
-        row = js_objects(result._replace(rows=result.rows[:1]))[0]
+        row = objects_out(result._replace(rows=result.rows[:1]))[0]
         if column is UNDEFINED:
             return row
         name = js_string(column)
@@ -84,7 +85,7 @@ class D1PreparedStatement(JsBinding):
     async def raw(self, options: Any = UNDEFINED, *_rest: Any) -> list[list[Any]]:
         """Rows as arrays, with a leading row of names for `columnNames`."""
         result = await self._result()
-        rows = js_rows(result.rows)
+        rows = rows_out(result.rows)
         wants_names = isinstance(options, dict) and js_truthy(options.get("columnNames"))
         return [list(result.columns), *rows] if wants_names else rows
 
@@ -99,11 +100,11 @@ async def _run(runner: Runner, queries: Sequence[Query]) -> list[Result]:
         raise d1_error(exc.text) from exc
 
 
-async def _batch(runner: Runner, statements: Any) -> list[dict[str, Any]]:
+async def _batch(runner: Runner, statements: Any) -> list[JsDict]:
     if not isinstance(statements, list):
         raise js_type_error("statements.map is not a function")
     results = await _run(runner, [_query_of(statement) for statement in statements])
-    return [js_result(result) for result in results]
+    return [result_out(result) for result in results]
 
 
 def _query_of(statement: Any) -> Query:
@@ -141,11 +142,11 @@ class D1Database(JsBinding):
         """A statement of `sql`, which nothing has looked at yet."""
         return D1PreparedStatement(self, js_string(sql))
 
-    async def batch(self, statements: Any = UNDEFINED, *_rest: Any) -> list[dict[str, Any]]:
+    async def batch(self, statements: Any = UNDEFINED, *_rest: Any) -> list[JsDict]:
         """Run `statements` as one transaction: all of them or none."""
         return await _batch(self, statements)
 
-    async def exec(self, sql: Any = UNDEFINED, *_rest: Any) -> dict[str, Any]:
+    async def exec(self, sql: Any = UNDEFINED, *_rest: Any) -> JsDict:
         """Run each line of `sql` as a query, all as one transaction."""
         lines = js_string(sql).strip().split("\n")
         try:
@@ -153,7 +154,7 @@ class D1Database(JsBinding):
         except JsException as exc:
             cause = exc.cause or exc
             raise exec_error(lines[0], cause.message) from exc
-        return {"count": len(results), "duration": sum(result.duration_ms for result in results)}
+        return JsDict(count=len(results), duration=sum(r.duration_ms for r in results))
 
     def with_session(self, constraint: Any = UNDEFINED, *_rest: Any) -> D1DatabaseSession:
         """A session that starts at `constraint`, or at the bookmark given in its place."""
@@ -207,7 +208,7 @@ class D1DatabaseSession(JsBinding):
         """A statement of `sql` that runs in this session."""
         return D1PreparedStatement(self, js_string(sql))
 
-    async def batch(self, statements: Any = UNDEFINED, *_rest: Any) -> list[dict[str, Any]]:
+    async def batch(self, statements: Any = UNDEFINED, *_rest: Any) -> list[JsDict]:
         """Run `statements` as one transaction: all of them or none."""
         return await _batch(self, statements)
 

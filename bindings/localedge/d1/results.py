@@ -6,14 +6,14 @@ Source: reference/kv-d1-contract.md 2.2 to 2.5, read 2026-12-01.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
-from localedge.coercion import js_string
+from localedge.boundary import JsDict, number_from_js
+from localedge.coercion import in_js_order, js_string
 from localedge.d1.engine import Result, Row, Value
 from localedge.d1.errors import type_not_supported
 from localedge.values import BigInt, JsFunction, JsSet, Undefined
-
-JsRow = list[Any]
 
 
 def bound(value: Any) -> Value:
@@ -43,45 +43,62 @@ def _is_byte(value: Any) -> bool:
     return is_number and 0 <= value < 256
 
 
-def js_rows(rows: list[Row]) -> list[JsRow]:
-    """`rows` as JavaScript arrays: a BLOB is a list of numbers, an infinity null."""
-    kinds = {type(value) for row in rows for value in row}
-    if bytes in kinds or float in kinds:
-        return [[_js_value(value) for value in row] for row in rows]
-    return [list(row) for row in rows]
-
-
-def _js_value(value: Value) -> Any:
-    if type(value) is bytes:
+def _out(value: Any) -> Any:
+    """A value of SQLite as worker code gets it: a BLOB is a list of ints, an infinity None."""
+    kind = type(value)
+    if kind is bytes:
         return list(value)
-    if type(value) is float and math.isinf(value):
+    if kind is float and math.isinf(value):
         return None
-    return value
+    return value if kind is str or value is None else number_from_js(value)
 
 
-def js_objects(result: Result) -> list[dict[str, Any]]:
-    """The rows as objects; of columns with one name the last value stands at the first place."""
+def rows_out(rows: list[Row]) -> list[list[Any]]:
+    """`rows` as lists of what worker code gets."""
+    return [[v if type(v) is str or v is None else _out(v) for v in row] for row in rows]
+
+
+@lru_cache(maxsize=256)
+def _places(columns: tuple[str, ...]) -> tuple[tuple[str, int], ...] | None:
+    """Each property of a row's object with its column, or None when they are the same.
+
+    Of columns with one name the last one's value stands at the first one's place, and indices
+    come first.
+    """
+    places = in_js_order({name: place for place, name in enumerate(columns)})
+    return None if tuple(places) == columns else tuple(places.items())
+
+
+def objects_out(result: Result) -> list[JsDict]:
+    """The rows of `result` as objects of what worker code gets."""
     columns = result.columns
-    return [dict(zip(columns, row, strict=True)) for row in js_rows(result.rows)]
+    rows = rows_out(result.rows)
+    places = _places(columns)
+    if places is None:
+        return [JsDict(zip(columns, row, strict=True)) for row in rows]
+    return [JsDict([(name, row[place]) for name, place in places]) for row in rows]
 
 
-def js_meta(result: Result) -> dict[str, Any]:
-    """The `meta` of one result."""
-    return {
-        "served_by": "localedge.db",
-        "served_by_primary": True,
-        "total_attempts": 1,
-        "timings": {"sql_duration_ms": result.duration_ms},
-        "duration": result.duration_ms,
-        "changes": result.changes,
-        "last_row_id": result.last_row_id,
-        "changed_db": result.changed_db,
-        "size_after": result.size_after,
-        "rows_read": result.rows_read,
-        "rows_written": result.rows_written,
-    }
+def _meta(result: Result) -> JsDict:
+    duration_ms = number_from_js(result.duration_ms)
+    return JsDict(
+        served_by="localedge.db",
+        served_by_primary=True,
+        total_attempts=1,
+        timings=JsDict(sql_duration_ms=duration_ms),
+        duration=duration_ms,
+        changes=result.changes,
+        last_row_id=number_from_js(result.last_row_id),
+        changed_db=result.changed_db,
+        size_after=result.size_after,
+        rows_read=result.rows_read,
+        rows_written=result.rows_written,
+    )
 
 
-def js_result(result: Result) -> dict[str, Any]:
-    """What `all`, `run` and each part of `batch` return."""
-    return {"success": True, "meta": js_meta(result), "results": js_objects(result)}
+def result_out(result: Result) -> JsDict:
+    """What `all`, `run` and each part of `batch` return.
+
+    It is made in the form that worker code gets, in one step: `from_js` leaves it as it is.
+    """
+    return JsDict(success=True, meta=_meta(result), results=objects_out(result))
