@@ -17,6 +17,7 @@ import uvloop
 
 from localedge.cli.output import Printer
 from localedge.project import load
+from localedge.project.options import load_arguments
 
 app = typer.Typer(add_completion=False)
 HOST = "127.0.0.1"
@@ -28,6 +29,7 @@ class Wishes:
 
     configs: tuple[Path, ...]
     environment: str | None
+    env_files: tuple[Path, ...]
     port: int | None
     persist_to: Path | None
 
@@ -40,6 +42,10 @@ def dev(
         typer.Option("--config", "-c", help="The config file; several start several workers."),
     ] = None,
     env: Annotated[str | None, typer.Option("--env", "-e", help="The environment to use.")] = None,
+    env_file: Annotated[
+        list[Path] | None,
+        typer.Option(help="Read this file instead of .dev.vars and .env; the later one wins."),
+    ] = None,
     persist_to: Annotated[
         Path | None, typer.Option(help="Keep the local state in this folder.")
     ] = None,
@@ -51,7 +57,7 @@ def dev(
     """
     printer = Printer(sys.stderr)
     printer.install(logging.DEBUG if verbose else logging.INFO)
-    wishes = Wishes(tuple(config or ()), env, port, persist_to)
+    wishes = Wishes(tuple(config or ()), env, tuple(env_file or ()), port, persist_to)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(wishes, printer))
 
@@ -66,8 +72,14 @@ async def _serve(wishes: Wishes, printer: Printer) -> None:
     from localedge.supervisor.supervisor import supervised
 
     projects = [
-        load(start=Path.cwd(), config=file, environment=wishes.environment, process_env=os.environ)
-        for file in (wishes.configs or (None,))
+        load(**arguments)
+        for arguments in load_arguments(
+            cwd=Path.cwd(),
+            process_env=os.environ,
+            configs=wishes.configs,
+            env=wishes.environment,
+            env_files=wishes.env_files,
+        )
     ]
     for project in projects:
         for warning in project.warnings:

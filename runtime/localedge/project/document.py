@@ -39,6 +39,14 @@ class Document:
         return None
 
 
+class TomlDate(dict[str, Json]):
+    """A date or time of TOML: to JavaScript an object without members, in JSON its `text`."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 def number(value: float) -> int | float:
     """The Number `value` as worker code meets it: an int when it is a safe integer."""
     double = float(value)
@@ -66,6 +74,28 @@ def is_index(name: str) -> bool:
     )
 
 
+def type_of(value: Json) -> str:
+    """`typeof value`."""
+    match value:
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+    return "object"
+
+
+def members(value: Json) -> dict[str, Json]:
+    """The own properties of `value`: what `Object.entries` gives."""
+    match value:
+        case dict():
+            return value
+        case list() | str():
+            return {str(index): item for index, item in enumerate(value)}
+    return {}
+
+
 def stringify(value: Json) -> str:
     """`JSON.stringify(value)`.
 
@@ -82,8 +112,9 @@ def stringify(value: Json) -> str:
             return _quote(value)
         case list():
             return "[" + ",".join(stringify(item) for item in value) + "]"
-    members = (f"{_quote(name)}:{stringify(member)}" for name, member in value.items())
-    return "{" + ",".join(members) + "}"
+        case TomlDate():
+            return _quote(value.text)
+    return "{" + ",".join(f"{_quote(name)}:{stringify(item)}" for name, item in value.items()) + "}"
 
 
 def _quote(text: str) -> str:

@@ -1,0 +1,56 @@
+"""The `[localedge]` table: what exists only here, so that nothing in it is passed over."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from localedge.project.diagnostics import unknown_key
+from localedge.project.document import Document, Json, members, stringify, type_of
+from localedge.project.keys import LOCAL
+from localedge.project.models import Local
+from localedge.project.reading import refusal
+
+
+def read_local(document: Document, value: Json, *, dev: Json, shown: str) -> Local:
+    """Return the table as a model; wrangler's own `dev.port` counts where it names no port.
+
+    Errors: OperatorError for an unknown key or a value of the wrong type or range.
+    """
+    if value is None and LOCAL not in members(document.value):
+        table: dict[str, Json] = {}
+    elif isinstance(value, dict):
+        table = value
+    else:
+        raise refusal(
+            "config/localedge", f"{shown}: [localedge] should be a table, but got {_got(value)}."
+        )
+    port = members(dev).get("port")
+    if "port" not in table and isinstance(port, int) and not isinstance(port, bool):
+        table = {"port": port, **table}
+    try:
+        return Local.model_validate(table, strict=True)
+    except ValidationError as exc:
+        raise _refused(document, table, exc, shown) from exc
+
+
+def _refused(
+    document: Document, table: dict[str, Json], error: ValidationError, shown: str
+) -> Exception:
+    sentences: list[str] = []
+    is_unknown = False
+    for detail in error.errors(include_url=False):
+        name = str(detail["loc"][0])
+        line = document.line((LOCAL, name))
+        place = f"{shown}:{line}: " if line else f"{shown}: "
+        if detail["type"] == "extra_forbidden":
+            is_unknown = True
+            sentence = unknown_key((LOCAL,), name, sorted(Local.model_fields))
+            sentences.append(place + sentence.removeprefix("config/unknown-key: "))
+        else:
+            sentences.append(f"{place}[localedge] {name}: {detail['msg']}, got {_got(table[name])}")
+    code = "config/unknown-key" if is_unknown else "config/localedge"
+    return refusal(code, "\n".join(sentences))
+
+
+def _got(value: Json) -> str:
+    return f"{stringify(value)} ({type_of(value)})"

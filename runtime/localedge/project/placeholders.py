@@ -1,0 +1,108 @@
+"""Bindings that localedge does not run: their names, and the platform's class of each.
+
+Source: recorded case `other_bindings` for Fetcher, WorkerQueue and R2Bucket; the other names are
+those of the classes in Cloudflare's runtime types (@cloudflare/workers-types), read 2026-12-01.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from localedge.project.document import Json, members
+from localedge.project.names import binding_names
+
+CLASSES = {
+    "r2_buckets": "R2Bucket",
+    "queues": "WorkerQueue",
+    "services": "Fetcher",
+    "durable_objects": "DurableObjectNamespace",
+    "workflows": "Workflow",
+    "send_email": "SendEmail",
+    "vectorize": "VectorizeIndex",
+    "hyperdrive": "Hyperdrive",
+    "analytics_engine_datasets": "AnalyticsEngineDataset",
+    "dispatch_namespaces": "DispatchNamespace",
+    "mtls_certificates": "Fetcher",
+    "pipelines": "Pipeline",
+    "secrets_store_secrets": "SecretsStoreSecret",
+    "ratelimits": "Ratelimit",
+    "worker_loaders": "WorkerLoader",
+    "vpc_services": "Fetcher",
+    "vpc_networks": "Fetcher",
+    "browser": "Fetcher",
+    "assets": "Fetcher",
+    "ai": "Ai",
+    "images": "ImagesBinding",
+    "stream": "StreamBinding",
+    "media": "MediaBinding",
+    "websearch": "WebSearch",
+    "ai_search": "AiSearchInstance",
+    "ai_search_namespaces": "AiSearchNamespace",
+    "agent_memory": "AgentMemory",
+    "artifacts": "Artifacts",
+    "flagship": "Flagship",
+    "unsafe_hello_world": "HelloWorldBinding",
+    "version_metadata": "WorkerVersionMetadata",
+    "wasm_modules": "Module",
+}
+
+# Keys that bring no binding, but something that would happen on the platform.
+_SILENT_HERE = (
+    "build",
+    "site",
+    "define",
+    "alias",
+    "tail_consumers",
+    "streaming_tail_consumers",
+    "containers",
+    "cloudchamber",
+    "connect",
+    "unsafe",
+    "logfwdr",
+    "text_blobs",
+    "data_blobs",
+    "pages_build_output_dir",
+)
+
+
+def placeholders(values: Mapping[str, Json]) -> dict[str, str]:
+    """The platform's class of each binding of `values` that localedge does not run, by name."""
+    return {name: CLASSES[key] for key in CLASSES for name in _names(key, values.get(key))}
+
+
+def not_run(values: Mapping[str, Json]) -> list[str]:
+    """One sentence for each key of `values` that wrangler knows and localedge does not run."""
+    said: list[str] = []
+    for key in CLASSES:
+        names = _names(key, values.get(key))
+        if names:
+            shown = ", ".join(f"env.{name}" for name in names)
+            said.append(
+                f'"{key}" is not run by localedge: {shown} {_are(names)} that raises an error '
+                "when it is used."
+            )
+    return said + [
+        f'"{key}" is not run by localedge and has no effect here.'
+        for key in _SILENT_HERE
+        if values.get(key)
+    ]
+
+
+def _are(names: list[str]) -> str:
+    return "is a placeholder" if len(names) == 1 else "are each a placeholder"
+
+
+def _names(key: str, value: Json) -> list[str]:
+    match key:
+        case "queues":
+            return binding_names(members(value).get("producers"))
+        case "assets":
+            binding = members(value).get("binding")
+            return [binding] if isinstance(binding, str) else []
+        case "send_email" | "ratelimits":
+            return [
+                name
+                for item in (value if isinstance(value, list) else [])
+                if isinstance(name := members(item).get("name"), str)
+            ]
+    return binding_names(value)
