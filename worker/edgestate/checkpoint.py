@@ -1,0 +1,222 @@
+"""When a task's progress is stored, and that none of it is lost on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from edgestate import clock
+from edgestate.d1 import versioned
+from edgestate.errors import StepNotFound, StoreUnavailable, VersionConflict
+from edgestate.models import TaskState, ToolState, VersionedTaskState
+from edgestate.store import StateStore
+from edgestate.traits import Lease
+
+COMMIT_TRIES: Final = 6
+RETRY_S: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointPolicy:
+    """When results are stored; whatever it says, an intent is stored before its effect.
+
+    Shape: `redo_bound` is how many finished or begun steps a crash can make run again (None:
+    all of the task). Only steps that are safe to repeat are ever repeated.
+    """
+
+    name: str
+    every: int | None
+    at_key_points: bool
+    redo_bound: int | None
+
+    @classmethod
+    def every_step(cls) -> CheckpointPolicy:
+        """After each step. A crash repeats the step under way at most."""
+        return cls("every_step", 1, True, 1)
+
+    @classmethod
+    def every_n(cls, steps: int) -> CheckpointPolicy:
+        """After every `steps` results. A crash repeats at most `steps` steps."""
+        if steps < 1:
+            raise ValueError(f"every_n takes 1 or more, not {steps}")
+        return cls(f"every_{steps}", steps, True, steps)
+
+    @classmethod
+    def key_points(cls) -> CheckpointPolicy:
+        """At the end, on failure, when a tool is limited or retried, around a charge.
+
+        A crash repeats what came after the last of these.
+        """
+        return cls("key_points", None, True, None)
+
+    @classmethod
+    def at_end(cls) -> CheckpointPolicy:
+        """At the end and around a charge. A crash repeats what came after the last of these."""
+        return cls("at_end", None, False, None)
+
+    def is_due(self, results: int, *, is_key_point: bool) -> bool:
+        """Whether `results` unstored ones are to be stored now."""
+        if is_key_point and self.at_key_points:
+            return True
+        return self.every is not None and results >= self.every
+
+
+class StateCheckpoint:
+    """A task in memory and how much of it is stored.
+
+    Shape: changes are numbered, so that one made while another is being stored is stored next.
+    With a `lease`, every write carries its fence, and a version that someone without the lease
+    took meanwhile is no loss: what they changed is kept, and what ran is added to it.
+    """
+
+    def __init__(self, store: StateStore, task: TaskState, *, lease: Lease | None = None) -> None:
+        self._store = store
+        if not isinstance(task, VersionedTaskState):
+            task = versioned(task, version=0, fence=0)
+        self._task = task
+        self._lease = lease
+        # A task that was never stored is stored by the first flush.
+        self._revision = 0 if task.version else 1
+        self._flushed = 0
+        self._changed: set[int] = set()
+        self._tools: dict[str, ToolState] = {}
+        self._writing = asyncio.Lock()
+        self.ended_by_other: str | None = None
+        """The status in which someone else ended the task while it ran."""
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether something is not stored yet."""
+        return self._flushed != self._revision
+
+    def mark_dirty(self) -> None:
+        """What was changed in `get_task()` directly is stored by the next flush."""
+        self._revision += 1
+
+    def get_task(self) -> VersionedTaskState:
+        """The task as it is in memory."""
+        return self._task
+
+    def update_step(self, step_index: int, update: Mapping[str, Any]) -> None:
+        """The step has the fields of `update`.
+
+        Errors: StepNotFound; UnknownStatus, InvalidTransition. Nothing is changed then.
+        """
+        if not 0 <= step_index < len(self._task.steps):
+            raise StepNotFound(self._task.task_id, step_index)
+        step = self._task.steps[step_index].model_copy()
+        for name, value in update.items():
+            setattr(step, name, value)
+        self._task.steps[step_index] = step
+        self.mark_step(step_index)
+
+    def mark_step(self, step_index: int) -> None:
+        """The step was changed in place, or is new."""
+        self._changed.add(step_index)
+        self.mark_dirty()
+
+    def put_tool(self, state: ToolState) -> None:
+        """`state` is stored together with the next flush."""
+        self._tools[state.tool_name] = state
+        self.mark_dirty()
+
+    async def flush(self, *, release: bool = False) -> None:
+        """Everything changed until now is stored: results, pointer and tools in one write.
+
+        Shape: `release` ends the lease in the same write.
+        Errors: FenceLost (stop: someone else has the task); VersionConflict without a lease;
+        StoreUnavailable if the store stays away. What was not stored stays to be stored.
+        """
+        async with self._writing:
+            if not self.is_dirty and not release:
+                return
+            revision = self._revision
+            changed, self._changed = self._changed, set()
+            tools, self._tools = self._tools, {}
+            self._task.current_step = self._task.first_open_step()
+            self._task.updated_at = max(self._task.updated_at, clock.iso())
+            try:
+                await self._write(changed, tools, release=release)
+            except BaseException:
+                self._changed |= changed
+                self._tools = {**tools, **self._tools}
+                raise
+            self._flushed = revision
+
+    async def _write(
+        self, changed: set[int], tools: dict[str, ToolState], *, release: bool
+    ) -> None:
+        if not self._store.traits.versions:
+            await self._store.save_task(self._task)
+            for state in tools.values():
+                await self._store.save_tool_state(state, self._task.task_id)
+        elif self._task.version == 0:
+            created = await self._store.create_task(self._task)
+            if created.task_id != self._task.task_id:
+                raise VersionConflict(created.task_id, 0, created.version)
+            self._task.version = created.version
+        else:
+            await self._commit(changed, list(tools.values()), release=release)
+
+    async def _commit(self, changed: set[int], tools: list[ToolState], *, release: bool) -> None:
+        for attempt in range(COMMIT_TRIES):
+            try:
+                self._task.version = await self._store.commit(
+                    self._task, changed, lease=self._lease, tools=tools, release=release
+                )
+                return
+            except VersionConflict:
+                if self._lease is None:
+                    raise
+                if await self._has_landed(changed):
+                    return
+            except StoreUnavailable:
+                if attempt == COMMIT_TRIES - 1:
+                    raise
+                if await self._has_landed(changed):
+                    return
+            await asyncio.sleep(random.uniform(0, RETRY_S * 2**attempt))
+        raise VersionConflict(self._task.task_id, self._task.version, None)
+
+    async def _has_landed(self, changed: set[int]) -> bool:
+        """Whether what was to be written is stored; if not, the task is brought up to date."""
+        try:
+            stored = await self._store.get_task(self._task.task_id)
+        except StoreUnavailable:
+            return False
+        if stored is None:
+            raise VersionConflict(self._task.task_id, self._task.version, None)
+        mine = self._task
+        has_steps = all(
+            index < len(stored.steps) and stored.steps[index] == mine.steps[index]
+            for index in changed
+        )
+        if has_steps and stored.status == mine.status and stored.version > mine.version:
+            mine.version = stored.version
+            return bool(changed) or (stored.is_over and stored.outcome == mine.outcome)
+        self._take_over(stored, changed)
+        return False
+
+    def _take_over(self, stored: VersionedTaskState, changed: set[int]) -> None:
+        """Make this task what is `stored`, plus what ran here and is not stored yet."""
+        mine = self._task
+        if stored.version == mine.version:
+            return
+        kept = {"steps", "iteration", "updated_at", "outcome", "result", "error", "error_code"}
+        for name in VersionedTaskState.model_fields:
+            if name not in kept | {"status", "fence"}:
+                mine.__dict__[name] = getattr(stored, name)
+        for index, step in enumerate(stored.steps):
+            if index >= len(mine.steps):
+                mine.steps.append(step)
+            elif index not in changed:
+                mine.steps[index] = step
+        mine.total_steps = max(mine.total_steps, len(mine.steps))
+        if stored.is_over and stored.status != mine.status:
+            mine.__dict__["status"] = self.ended_by_other = stored.status
+            for name in ("outcome", "result", "error", "error_code"):
+                mine.__dict__[name] = getattr(stored, name)
+        mine.current_step = mine.first_open_step()

@@ -1,0 +1,31 @@
+"""The time, read through the `time` module so that a moved clock moves it too."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+
+def now() -> float:
+    """Seconds since the epoch."""
+    return time.time()
+
+
+def now_ms() -> int:
+    """Whole milliseconds since the epoch: the unit of expiry columns."""
+    return int(time.time() * 1000)
+
+
+def iso(seconds: float | None = None) -> str:
+    """A moment (now, if none is given) as JavaScript's `toISOString` writes it."""
+    moment = datetime.fromtimestamp(now() if seconds is None else seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def parse(text: str) -> float | None:
+    """The moment that an ISO text names, in seconds since the epoch; None if it names none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

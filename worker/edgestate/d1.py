@@ -1,0 +1,280 @@
+"""Sessions, tasks and tool states in D1: the system of record."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from edgestate import clock, d1_rows, sql
+from edgestate.bindings import D1Binding, D1Statement, KVBinding
+from edgestate.blobs import Blobs
+from edgestate.d1_call import GuardRefused, Rows
+from edgestate.d1_leases import D1Leases
+from edgestate.errors import (
+    CorruptRecord,
+    FenceLost,
+    InvalidTransition,
+    SessionNotFound,
+    StateError,
+    StoreRejected,
+    TaskNotFound,
+    TaskQuarantined,
+    VersionConflict,
+)
+from edgestate.keys import check_id
+from edgestate.models import TaskState, ToolState, VersionedTaskState
+from edgestate.traits import Lease, Lifetimes, Traits
+
+logger = logging.getLogger(__name__)
+
+FEW_STEPS = 4
+JSON_BYTES = 500_000
+
+
+class D1StateStore(D1Leases):
+    """A `StateStore` on `env.DB`, with the tables of `edgestate/migrations`.
+
+    Shape: `blobs` is a KV binding for step outputs too large for a row, None to refuse those.
+    """
+
+    def __init__(
+        self,
+        db: D1Binding,
+        *,
+        lifetimes: Lifetimes | None = None,
+        blobs: KVBinding | None = None,
+    ) -> None:
+        super().__init__(db, lifetimes or Lifetimes())
+        self._blobs = Blobs(blobs, self.lifetimes.ttl_s)
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(
+            name="D1StateStore",
+            versions=True,
+            leases=True,
+            queries=True,
+            counters=True,
+            survives=True,
+            value_limit_bytes=d1_rows.ROW_LIMIT_BYTES,
+        )
+
+    # --- reading ---
+
+    async def get_task(self, task_id: str) -> VersionedTaskState | None:
+        check_id("task", task_id)
+        rows, steps = await self._d1.batch(
+            [self._d1.bound(sql.SELECT_TASK, task_id), self._d1.bound(sql.SELECT_STEPS, task_id)]
+        )
+        return await self._whole_task(rows[0], steps) if rows else None
+
+    async def _whole_task(self, row: Any, steps: Rows) -> VersionedTaskState:
+        task_id: str = row["id"]
+        if row["quarantine_reason"] is not None:
+            raise TaskQuarantined(task_id, row["quarantine_reason"])
+        try:
+            return d1_rows.task_from_rows(row, await self._blobs.filled(task_id, steps))
+        except CorruptRecord as error:
+            await self.quarantine_task(task_id, error.reason)
+            raise TaskQuarantined(task_id, error.reason) from error
+
+    async def _readable(self, rows: Rows, steps: Rows) -> list[VersionedTaskState]:
+        by_task: dict[str, Rows] = {}
+        for step in steps:
+            by_task.setdefault(step["task_id"], []).append(step)
+        tasks: list[VersionedTaskState] = []
+        for row in rows:
+            try:
+                tasks.append(await self._whole_task(row, by_task.get(row["id"], [])))
+            except TaskQuarantined as error:
+                logger.warning("task left out", extra={"task": row["id"], "why": error.reason})
+        return tasks
+
+    async def get_tasks_by_session(self, session_id: str) -> list[VersionedTaskState]:
+        check_id("session", session_id)
+        rows, steps = await self._d1.batch(
+            [
+                self._d1.bound(sql.SELECT_TASKS_OF_SESSION, session_id),
+                self._d1.bound(sql.SELECT_STEPS_OF_SESSION, session_id),
+            ]
+        )
+        return await self._readable(rows, steps)
+
+    async def get_failed_tasks(self, session_id: str | None = None) -> list[VersionedTaskState]:
+        if session_id is not None:
+            check_id("session", session_id)
+        rows, steps = await self._d1.batch(
+            [
+                self._d1.bound(sql.SELECT_FAILED_TASKS, session_id),
+                self._d1.bound(sql.SELECT_STEPS_OF_FAILED_TASKS, session_id),
+            ]
+        )
+        return await self._readable(rows, steps)
+
+    async def get_tool_state(self, task_id: str, tool_name: str) -> ToolState | None:
+        check_id("task", task_id)
+        check_id("tool", tool_name)
+        rows = await self._d1.rows(sql.SELECT_TOOL, task_id, tool_name)
+        return d1_rows.tool_from_row(rows[0]) if rows else None
+
+    # --- writing ---
+
+    async def create_task(self, task: TaskState) -> VersionedTaskState:
+        statements = [
+            self._d1.bound(sql.CREATE_TASK, *d1_rows.insert_values(task)),
+            *await self._step_statements(task, range(len(task.steps))),
+        ]
+        if task.request_id is not None:
+            statements.append(
+                self._d1.bound(sql.SELECT_TASK_OF_REQUEST, task.session_id, task.request_id)
+            )
+        results = await self._write(task, statements)
+        if task.request_id is not None and results[-1][0]["id"] != task.task_id:
+            stored = await self.get_task(results[-1][0]["id"])
+            if stored is None:
+                raise SessionNotFound(task.session_id)
+            return stored
+        return versioned(task, version=1, fence=0)
+
+    async def save_task(self, task: TaskState) -> None:
+        if isinstance(task, VersionedTaskState) and task.version > 0:
+            statements = await self._commit(task, range(len(task.steps)), fence=task.fence)
+            await self._write(task, statements)
+            task.version += 1
+            return
+        is_new = isinstance(task, VersionedTaskState)
+        now_ms = clock.now_ms()
+        values = d1_rows.insert_values(task)
+        results = await self._write(
+            task,
+            [
+                self._d1.bound(sql.PUT_TASK, *values, 0 if is_new else 1, now_ms),
+                self._d1.bound(sql.GUARD_PUT, task.task_id, now_ms),
+                *await self._step_statements(task, range(len(task.steps))),
+                self._d1.bound(sql.SELECT_VERSION, task.task_id),
+            ],
+        )
+        if isinstance(task, VersionedTaskState):
+            task.version = results[-1][0]["version"]
+
+    async def commit(
+        self,
+        task: VersionedTaskState,
+        steps: Collection[int] = (),
+        *,
+        lease: Lease | None = None,
+        tools: Sequence[ToolState] = (),
+        release: bool = False,
+    ) -> int:
+        fence = None if lease is None else lease.fence
+        expected = task.version
+        statements = await self._commit(task, steps, fence=fence, release=release)
+        statements += [self._d1.bound(sql.PUT_TOOL, *d1_rows.tool_values(t)) for t in tools]
+        await self._write(task, statements, expected=expected, fence=fence)
+        return expected + 1
+
+    async def _commit(
+        self,
+        task: VersionedTaskState,
+        steps: Iterable[int],
+        *,
+        fence: int | None,
+        release: bool = False,
+    ) -> list[D1Statement]:
+        has_progress = fence is not None
+        pointer = d1_rows.commit_values(task)
+        return [
+            self._d1.bound(sql.COMMIT_TASK, *pointer, fence, int(release), int(has_progress)),
+            self._d1.bound(sql.GUARD_COMMIT, task.task_id, fence),
+            *await self._step_statements(task, steps),
+        ]
+
+    async def _step_statements(self, task: TaskState, indexes: Iterable[int]) -> list[D1Statement]:
+        """The statements that store these steps: few by value, many as JSON in one parameter."""
+        rows = [
+            d1_rows.step_values(step, task.task_id, await self._blobs.stored(task.task_id, step))
+            for step in [task.steps[index] for index in sorted(set(indexes))]
+        ]
+        if len(rows) <= FEW_STEPS:
+            return [self._d1.bound(sql.PUT_STEP, task.task_id, *row) for row in rows]
+        return [self._d1.bound(sql.PUT_STEPS, task.task_id, part) for part in json_parts(rows)]
+
+    async def save_tool_state(self, state: ToolState, task_id: str) -> None:
+        if state.task_id != task_id:
+            raise StoreRejected(f"the tool state is of task {state.task_id}, not {task_id}.")
+        values = d1_rows.tool_values(state)
+        try:
+            await self._d1.rows(sql.PUT_TOOL, *values)
+        except StoreRejected as error:
+            raise _missing_task(error, task_id) from error
+
+    async def quarantine_task(self, task_id: str, reason: str) -> None:
+        check_id("task", task_id)
+        logger.error("task quarantined", extra={"task": task_id, "why": reason})
+        await self._d1.rows(sql.QUARANTINE, task_id, reason)
+
+    async def list_quarantined(self, session_id: str | None = None) -> dict[str, str]:
+        rows = await self._d1.rows(sql.SELECT_QUARANTINED, session_id)
+        return {row["id"]: row["quarantine_reason"] for row in rows}
+
+    # --- refusals ---
+
+    async def _write(
+        self,
+        task: TaskState,
+        statements: Sequence[D1Statement],
+        *,
+        expected: int | None = None,
+        fence: int | None = None,
+    ) -> list[Rows]:
+        try:
+            return await self._d1.batch(statements)
+        except GuardRefused as error:
+            raise await self._refusal(task, error.reason, expected, fence) from error
+        except StoreRejected as error:
+            if "FOREIGN KEY" in str(error):
+                raise SessionNotFound(task.session_id) from error
+            raise
+
+    async def _refusal(
+        self, task: TaskState, reason: str, expected: int | None, fence: int | None
+    ) -> StateError:
+        """What a refused guard means, with the numbers that are stored now."""
+        rows = await self._d1.rows(sql.SELECT_VERSION, task.task_id)
+        if rows and rows[0]["quarantine_reason"] is not None:
+            return TaskQuarantined(task.task_id, rows[0]["quarantine_reason"])
+        if reason == "transition_refused":
+            return InvalidTransition("task", task.task_id, "its stored status", task.status)
+        if isinstance(task, VersionedTaskState):
+            expected, fence = expected or task.version, fence or task.fence
+        if reason == "fence_lost":
+            return FenceLost(task.task_id, fence or 0, rows[0]["fence"] if rows else None)
+        actual = rows[0]["version"] if rows else None
+        return VersionConflict(task.task_id, expected or 0, actual)
+
+
+def versioned(task: TaskState, *, version: int, fence: int) -> VersionedTaskState:
+    """A copy of `task` that says at which version it is stored."""
+    fields = {name: getattr(task, name) for name in TaskState.model_fields}
+    copy = VersionedTaskState(**fields, version=version, fence=fence)
+    return copy.model_copy(deep=True)
+
+
+def json_parts(rows: Sequence[Sequence[Any]]) -> list[str]:
+    """`rows` as JSON arrays of at most about `JSON_BYTES` each (a larger row stands alone)."""
+    parts: list[str] = []
+    held: list[str] = []
+    size = 0
+    for row in rows:
+        text = d1_rows.text_of(list(row), "steps")
+        if held and size + len(text) > JSON_BYTES:
+            parts.append(f"[{','.join(held)}]")
+            held, size = [], 0
+        held.append(text)
+        size += len(text)
+    return [*parts, f"[{','.join(held)}]"]
+
+
+def _missing_task(error: StoreRejected, task_id: str) -> StateError:
+    return TaskNotFound(task_id) if "FOREIGN KEY" in str(error) else error

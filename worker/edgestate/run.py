@@ -1,0 +1,297 @@
+"""One run of one task: from wherever it stands to its end, or to a question for a person."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from edgestate import clock
+from edgestate.agent import MODEL, Agent, follow_up, said
+from edgestate.checkpoint import StateCheckpoint
+from edgestate.effects import idempotency_key
+from edgestate.errors import RecordTooLarge, StepNeedsDecision, StoreRejected
+from edgestate.failures import (
+    ModelFailed,
+    RateLimited,
+    StepFailed,
+    TaskInterrupted,
+    ToolFailed,
+    ToolUnknown,
+    UnknownTool,
+)
+from edgestate.invoke import Invocation, KnownTools
+from edgestate.keeper import LeaseKeeper, finished
+from edgestate.models import StepResult, VersionedTaskState
+from edgestate.recovery import find_resumable_step, finish
+from edgestate.store import StateStore
+from edgestate.traits import Lease
+
+logger = logging.getLogger(__name__)
+
+
+class Run:
+    """Runs a task's steps under one lease (or as the only writer, where there are no leases).
+
+    Shape: `is_released` says whether the last write ended the lease.
+    """
+
+    def __init__(
+        self, agent: Agent, store: StateStore, task: VersionedTaskState, lease: Lease | None
+    ) -> None:
+        self._agent = agent
+        self._store = store
+        self._checkpoint = StateCheckpoint(store, task, lease=lease)
+        self._keeper = LeaseKeeper(store, lease)
+        self._fence = 0 if lease is None else lease.fence
+        if lease is not None:
+            task.fence = lease.fence
+        self._unstored = 0
+        # A task that never ran has left nothing behind of its tools.
+        is_fresh = lease is not None and lease.fence == 1
+        self._tools = KnownTools(store, task.task_id, is_fresh=is_fresh)
+        self.is_released = False
+
+    async def drive(self) -> VersionedTaskState:
+        """The task when it is over, or waits for a person.
+
+        Errors: StepFailed (the task is stored as failed); RateLimited (a later run goes on);
+        TaskInterrupted; FenceLost and LeaseLost when it is someone else's now.
+        """
+        task = self._checkpoint.get_task()
+        if task.status == "planned":
+            task.status = "running"
+            self._checkpoint.mark_dirty()
+        while not task.is_over:
+            try:
+                index = find_resumable_step(task)
+            except StepNeedsDecision:
+                await self._wait_for_decision()
+                return task
+            if index is None:
+                await self._go_on_or_end()
+                continue
+            await self._run_steps(self._together(index))
+            if task.status == "waiting_tool":
+                return task
+        return task
+
+    # --- what comes next ---
+
+    def _together(self, index: int) -> list[int]:
+        """Step `index`, and those after it that may run at the same time."""
+        steps = self._checkpoint.get_task().steps
+        first = steps[index]
+        if first.group is None or first.effect == "non_idempotent":
+            return [index]
+        together = [index]
+        for step in steps[index + 1 :]:
+            if step.group != first.group or step.effect == "non_idempotent":
+                break
+            if step.status in ("pending", "running"):
+                together.append(step.step_index)
+        return together
+
+    async def _go_on_or_end(self) -> None:
+        self._settle()
+        await self._flush(is_key_point=True)
+
+    def _settle(self) -> None:
+        """If every step has its result: the steps that follow are there, or the task is over."""
+        task = self._checkpoint.get_task()
+        if task.is_over or task.first_open_step() < len(task.steps):
+            return
+        last = task.steps[-1] if task.steps else None
+        text, has_wishes = said(last) if last and last.action == MODEL else ("", False)
+        if has_wishes and task.iteration >= self._agent.max_iterations:
+            self._end("failed", "iteration_limit", text)
+            task.error_code = "iteration_limit"
+            task.error = f"no answer within {self._agent.max_iterations} turns"
+            return
+        following = follow_up(self._agent, task)
+        for step in following:
+            task.steps.append(step)
+            self._checkpoint.mark_step(step.step_index)
+        task.total_steps = len(task.steps)
+        if not following:
+            is_answer = last is not None and last.action == MODEL
+            output = last.output if last is not None else None
+            self._end("completed", "answered" if is_answer else "done", text or output)
+
+    def _end(self, status: str, outcome: str, result: JsonValue) -> None:
+        task = self._checkpoint.get_task()
+        task.status = status  # type: ignore[assignment]  # checked by the model
+        task.outcome = outcome
+        task.result = result
+        self._checkpoint.mark_dirty()
+
+    # --- one step, or some at once ---
+
+    async def _run_steps(self, indexes: Sequence[int]) -> None:
+        if len(indexes) == 1:
+            await self._run_step(indexes[0])
+            return
+        ends = await asyncio.gather(*map(self._run_step, indexes), return_exceptions=True)
+        failures = [end for end in ends if isinstance(end, BaseException)]
+        # What is not an Exception (a cancellation, a death) comes first.
+        for failure in sorted(failures, key=lambda f: isinstance(f, Exception)):
+            raise failure
+
+    async def _run_step(self, index: int) -> None:
+        step = self._checkpoint.get_task().steps[index]
+        try:
+            invocation = await self._invocation(step)
+            step = await self._begin(index)
+            output = await invocation.result(step, self._given(step))
+        except RateLimited:
+            await self._call_off(index)
+            raise
+        except ToolUnknown as failure:
+            if step.effect == "non_idempotent":
+                await self._ask(index, failure)
+                return
+            await self._fail(index, failure, failure.code)
+        except (ToolFailed, UnknownTool) as failure:
+            await self._fail(index, failure, failure.code)
+        else:
+            await finished(self._succeed(index, output))
+        if self._checkpoint.ended_by_other is not None:
+            task = self._checkpoint.get_task()
+            raise TaskInterrupted(task.task_id, self._checkpoint.ended_by_other)
+
+    async def _begin(self, index: int) -> StepResult:
+        """The step is running; for a non-idempotent one its intent is stored."""
+        task = self._checkpoint.get_task()
+        step = task.steps[index]
+        begun = {
+            "status": "running",
+            "started_at": clock.iso(),
+            "attempt": step.attempt + 1,
+            "idempotency_key": idempotency_key(task.task_id, index),
+            "fence": self._fence,
+            "error": None,
+            "error_code": None,
+        }
+        if step.effect == "non_idempotent":
+            self._checkpoint.update_step(index, {**begun, "intent_at": clock.iso()})
+            await self._flush(is_forced=True)
+        else:
+            self._checkpoint.update_step(index, begun)
+        return task.steps[index]
+
+    async def _invocation(self, step: StepResult) -> Invocation:
+        """The call of the step's tool, which may begin now: before that no intent is stored."""
+        tool = self._agent.tool(step.action)
+        if tool is None:
+            raise UnknownTool(step.action)
+        invocation = Invocation(
+            tool,
+            await self._tools.state(tool),
+            store=self._store,
+            checkpoint=self._checkpoint,
+            keeper=self._keeper,
+            max_wait_s=self._agent.max_wait_s,
+        )
+        await invocation.may_begin()
+        return invocation
+
+    def _given(self, step: StepResult) -> Any:
+        return self._checkpoint.get_task().transcript if step.action == MODEL else step.input
+
+    async def _call_off(self, index: int) -> None:
+        """The step's effect did not happen, and nobody has to be asked about it."""
+        step = self._checkpoint.get_task().steps[index]
+        if step.is_uncertain:
+            self._checkpoint.update_step(index, {"status": "pending", "intent_at": None})
+            await self._flush(is_forced=True)
+
+    async def _succeed(self, index: int, output: JsonValue) -> None:
+        task = self._checkpoint.get_task()
+        step = task.steps[index].model_copy()
+        try:
+            finish(step, output)
+        except (ValidationError, TypeError) as error:
+            await self._unstorable(index, f"the result is not JSON: {error}")
+            return
+        step.intent_at = None
+        if step.action == MODEL:
+            text, _ = said(step)
+            calls = output.get("toolCalls") if isinstance(output, dict) else None
+            step.messages = [{"role": "assistant", "content": text, "toolCalls": calls}]
+            task.iteration += 1
+        task.steps[index] = step
+        self._checkpoint.mark_step(index)
+        self._settle()
+        is_key_point = step.effect == "non_idempotent" or task.is_over
+        try:
+            await self._flush(is_key_point=is_key_point, is_forced=is_key_point)
+        except (RecordTooLarge, StoreRejected) as error:
+            await self._unstorable(index, str(error))
+
+    async def _unstorable(self, index: int, why: str) -> None:
+        """The effect happened and its result cannot be kept: the step fails, and says so."""
+        task = self._checkpoint.get_task()
+        step = task.steps[index].model_copy(update={"status": "running", "output": None})
+        task.steps[index] = step
+        if task.is_over:
+            task.__dict__.update(status="running", outcome=None, result=None)
+        failure = StoreRejected(f"the step ran, but {why}")
+        await self._fail(index, failure, "result_not_stored")
+
+    # --- how steps end otherwise ---
+
+    async def _fail(self, index: int, failure: Exception, code: str) -> None:
+        """The failure is stored with its step; the task fails, unless the model can go on."""
+        task = self._checkpoint.get_task()
+        step = task.steps[index]
+        if (
+            self._agent.model is not None
+            and step.action != MODEL
+            and isinstance(failure, ToolFailed | UnknownTool)
+        ):
+            await finished(self._succeed(index, {"error": str(failure)}))
+            return
+        self._checkpoint.update_step(
+            index, {"status": "failed", "error": str(failure), "error_code": code}
+        )
+        task.error, task.error_code = str(failure), code
+        if step.action == MODEL:
+            cause = failure.__cause__
+            known = (
+                cause
+                if isinstance(cause, ModelFailed)
+                else ModelFailed(str(failure), may_retry=True)
+            )
+            self._end("failed", "degraded", self._agent.degrade(known))
+            await self._flush(is_forced=True)
+            return
+        self._end("failed", "step_failed", None)
+        await self._flush(is_forced=True)
+        raise StepFailed(task.task_id, index, str(failure)) from failure
+
+    async def _ask(self, index: int, failure: ToolUnknown) -> None:
+        self._checkpoint.update_step(index, {"error": str(failure), "error_code": failure.code})
+        await self._wait_for_decision()
+
+    async def _wait_for_decision(self) -> None:
+        """The task waits for a person; nobody holds it meanwhile."""
+        task = self._checkpoint.get_task()
+        if task.status == "running":
+            task.status = "waiting_tool"
+            self._checkpoint.mark_dirty()
+        await self._flush(is_forced=True)
+        logger.info("task waits for a decision", extra={"task": task.task_id})
+
+    async def _flush(self, *, is_key_point: bool = False, is_forced: bool = False) -> None:
+        """Store what is unstored, if the policy or `is_forced` says so; the end always is."""
+        self._unstored += not is_forced
+        task = self._checkpoint.get_task()
+        is_end = task.is_over or task.status == "waiting_tool"
+        due = self._agent.policy.is_due(self._unstored, is_key_point=is_key_point)
+        if is_forced or is_end or due:
+            await self._checkpoint.flush(release=is_end)
+            self._unstored = 0
+            self.is_released = is_end
