@@ -89,8 +89,10 @@ class Gateway:
         if scope["path"].startswith(CONTROL_PREFIX):
             await self._control(scope, receive, send)
             return
-        request = Request(scope)
         connection: Connection | None = scope.get(CONNECTION)
+        if connection is not None and connection.is_lost:
+            return
+        request = Request(scope)
         try:
             exchange = await self._start(request, receive)
         except BodyTooLarge:

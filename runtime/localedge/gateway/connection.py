@@ -22,10 +22,11 @@ class Connection(HttpToolsProtocol):
     """A connection that says when its client left, and does not wait for ever for headers.
 
     Shape: `on_disconnect` is called once when the client is gone; whoever answers a request sets
-    it and takes it off again.
+    it and takes it off again. `is_lost` once it is gone.
     """
 
     on_disconnect: Callable[[], None] | None = None
+    is_lost: bool = False
     waits_since: float | None = None
     _header_bytes: int = 0
 
@@ -36,6 +37,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the loop when the client is gone."""
+        self.is_lost = True
         on_disconnect, self.on_disconnect = self.on_disconnect, None
         if on_disconnect is not None:
             on_disconnect()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -45,15 +44,6 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-class _Server(uvicorn.Server):
-    """uvicorn without its hands on the signals: ending is the command's business."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leaves the signals alone."""
-        yield
-
-
 @asynccontextmanager
 async def listening(application: Application, listener: socket.socket) -> AsyncIterator[None]:
     """`application` answers on `listener` until the end of the block; requests may finish then."""
@@ -65,21 +55,27 @@ async def listening(application: Application, listener: socket.socket) -> AsyncI
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
         backlog=_BACKLOG,
     )
-    server = _Server(config)
-    async with asyncio.TaskGroup() as tasks:
-        serving = tasks.create_task(server.serve(sockets=[listener]))
-        sweeping = tasks.create_task(_sweep(server))
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.001)
-        try:
-            yield
-        finally:
-            sweeping.cancel()
-            server.should_exit = True
+    config.load()
+    server = uvicorn.Server(config)
+    # `serve` would take the signals: ending is the command's business.
+    server.lifespan = config.lifespan_class(config)
+    await server.startup(sockets=[listener])
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            sweeping = tasks.create_task(_sweep(server))
+            tasks.create_task(server.main_loop())
+            try:
+                yield
+            finally:
+                sweeping.cancel()
+                server.should_exit = True
+    finally:
+        await server.shutdown(sockets=[listener])
 
 
 async def _sweep(server: uvicorn.Server) -> None:

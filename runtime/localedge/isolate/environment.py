@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, ClassVar, Never
+from typing import Any, Never
 
 from localedge.binding import EnvWrapper
 from localedge.d1.database import D1Database

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from typing import Any, Final, overload
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Final, overload
 
 from localedge.binding import EnvWrapper
 from localedge.isolate.failures import Failure, failure_of
@@ -114,8 +114,14 @@ class Serving:
 
     def _cancel(self, frame: Frame) -> None:
         event = self.events.get(frame[1])
-        if event is not None and event.main is not None:
-            event.main.cancel()
+        if event is None or event.main is None:
+            return
+        event.main.cancel()
+        if not event.has_begun:
+            # A task that is cancelled before its first step never runs: we answer in its place.
+            del self.events[event.number]
+            self._send((END, event.number, "canceled", None))
+            self._send((OVER, event.number))
 
     def _credit(self, frame: Frame) -> None:
         streams = self._streams.get(frame[1])
@@ -124,6 +130,7 @@ class Serving:
 
     async def _fetch(self, event: Event, frame: Frame) -> None:
         _, number, _, method, url, lines, body, _ = frame
+        event.has_begun = True
         EVENT.set(event)
         try:
             if body is True:
@@ -166,6 +173,7 @@ class Serving:
 
     async def _scheduled(self, event: Event, frame: Frame) -> None:
         _, number, _, cron, time_ms, _ = frame
+        event.has_begun = True
         EVENT.set(event)
         outcome: str = "ok"
         failure: Failure | None = None

@@ -1,4 +1,4 @@
-"""The process that forks isolates and starts Valkey, and outlives neither its parent nor leaves any.
+"""The process that forks isolates and starts Valkey, and leaves none of them behind.
 
 Started with `-m` in a session of its own; single-threaded, so that a fork is whole. It imports
 what every isolate needs, freezes its heap, and then acts on what comes over its control socket:
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import os
 import select
 import shutil
@@ -29,17 +28,6 @@ from typing import Any, Final, NoReturn
 from localedge.isolate import lifeline
 from localedge.isolate.wire import Items, pack
 
-PRELOADED: Final = (
-    "localedge.isolate.process",
-    "localedge.sdk.dispatch",
-    "httpx",
-    "redis.asyncio.connection",
-    "aiosqlite",
-    "json",
-    "random",
-    "uuid",
-    "datetime",
-)
 _MOST_DESCRIPTORS: Final = 8
 _MESSAGE_BYTES: Final = 64 * 1024
 _LOG_DEADLINE_S: Final = 2.0
@@ -111,8 +99,9 @@ class ForkServer:
     def _preload(self) -> None:
         if not self._is_ready:
             gc.disable()
-            for name in PRELOADED:
-                importlib.import_module(name)
+            from localedge.isolate import preload
+
+            preload.everything()
             gc.collect()
             gc.freeze()
             self._is_ready = True

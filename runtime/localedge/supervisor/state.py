@@ -50,8 +50,7 @@ async def locked(state: Path) -> AsyncIterator[int]:
     The lock goes with the last process that has the descriptor, however it ends.
     Errors: OperatorError (exit 4) that names the process that has it.
     """
-    state.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = _lock_file(state)
     try:
         await _take(descriptor, state)
         os.ftruncate(descriptor, 0)
@@ -59,6 +58,19 @@ async def locked(state: Path) -> AsyncIterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _lock_file(state: Path) -> int:
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        return os.open(state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as exc:
+        raise OperatorError(
+            "state/unusable",
+            f"the folder of local state {state} cannot be used: {exc.strerror}.",
+            "Make it writable, or choose another with --persist-to.",
+            exit=Exit.UNREACHABLE,
+        ) from exc
 
 
 async def _take(descriptor: int, state: Path) -> None:

@@ -1,0 +1,61 @@
+"""How a command speaks to the server that runs on a project's state."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import httpx
+
+from localedge.errors import Exit, OperatorError
+from localedge.project import load
+from localedge.supervisor.state import Run, read_run
+
+_DEADLINE_S = 10.0
+
+
+def running_server(config: Path | None, persist_to: Path | None) -> Run:
+    """The server that runs on the project's local state.
+
+    Errors: OperatorError (exit 4) when none runs.
+    """
+    if persist_to is not None:
+        state = persist_to.resolve()
+    else:
+        project = load(start=Path.cwd(), config=config, process_env=os.environ, to_run=False)
+        state = project.state
+    run = read_run(state)
+    if run is None:
+        raise OperatorError(
+            "server/none",
+            f"no server runs on the state in {state}.",
+            "Start one with: localedge dev.",
+            exit=Exit.UNREACHABLE,
+        )
+    return run
+
+
+def order(run: Run, path: str, **parameters: str | int | float | None) -> dict[str, object]:
+    """The server's answer to a POST to `path` under its control endpoints.
+
+    Errors: OperatorError with what the server says against it; exit 4 when it does not answer.
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    try:
+        response = httpx.post(
+            f"{run.url}/cdn-cgi/localedge/{path}",
+            params=given,
+            headers={"authorization": f"Bearer {run.token}"},
+            timeout=_DEADLINE_S,
+            trust_env=False,
+        )
+    except httpx.HTTPError as exc:
+        raise OperatorError(
+            "server/no-answer",
+            f"the server at {run.url} (pid {run.pid}) does not answer: {exc}.",
+            exit=Exit.UNREACHABLE,
+        ) from exc
+    if response.is_error:
+        raise OperatorError("server/refused", response.text.strip())
+    answer: dict[str, object] = response.json()
+    return answer
