@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar, Never
 
 from localedge.boundary import JsProxy, call_arguments, from_js, proxy
@@ -65,6 +66,12 @@ class _BindingWrapper:
         return JsProxy(self._binding)
 
 
+@lru_cache(maxsize=256)
+def _is_async(function: Callable[..., Any]) -> bool:
+    # Asked anew for each statement, this would cost more than its bind.
+    return inspect.iscoroutinefunction(function)
+
+
 class _Method:
     """One method of a binding, bound."""
 
@@ -83,7 +90,7 @@ class _Method:
         self._probe = probe
         self._platform_name = platform_name
         self._function = function
-        self._is_async = inspect.iscoroutinefunction(function)
+        self._is_async = _is_async(getattr(function, "__func__", function))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         arguments = call_arguments(args, kwargs)
