@@ -196,7 +196,7 @@ CREATE TRIGGER agent_task_moves BEFORE UPDATE OF status ON agent_tasks
 WHEN OLD.status <> NEW.status AND (OLD.status || ' ' || NEW.status) NOT IN (
   'planned running', 'planned waiting_tool', 'planned completed', 'planned failed',
   'running waiting_tool', 'running completed', 'running failed',
-  'waiting_tool running', 'waiting_tool failed', 'failed running')
+  'waiting_tool running', 'waiting_tool completed', 'waiting_tool failed', 'failed running')
 BEGIN
   SELECT RAISE(ABORT, 'agent_transition_refused');
 END;

@@ -26,7 +26,7 @@ SESSION: Final[Transitions] = {
 TASK: Final[Transitions] = {
     "planned": frozenset({"running", "waiting_tool", "completed", "failed"}),
     "running": frozenset({"waiting_tool", "completed", "failed"}),
-    "waiting_tool": frozenset({"running", "failed"}),
+    "waiting_tool": frozenset({"running", "completed", "failed"}),
     "completed": frozenset(),
     "failed": frozenset({"running"}),
 }
