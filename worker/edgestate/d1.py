@@ -123,7 +123,7 @@ class D1StateStore(D1Leases):
     async def create_task(self, task: TaskState) -> VersionedTaskState:
         statements = [
             self._d1.bound(sql.CREATE_TASK, *d1_rows.insert_values(task)),
-            *await self._step_statements(task, range(len(task.steps))),
+            *await self._step_statements(task, range(len(task.steps)), few=0),
         ]
         if task.request_id is not None:
             statements.append(
@@ -190,13 +190,20 @@ class D1StateStore(D1Leases):
             *await self._step_statements(task, steps),
         ]
 
-    async def _step_statements(self, task: TaskState, indexes: Iterable[int]) -> list[D1Statement]:
-        """The statements that store these steps: few by value, many as JSON in one parameter."""
+    async def _step_statements(
+        self, task: TaskState, indexes: Iterable[int], *, few: int = FEW_STEPS
+    ) -> list[D1Statement]:
+        """The statements that store these steps: few by value, more as JSON in one parameter.
+
+        The latter write nothing for a task that is not there.
+        """
         rows = [
             d1_rows.step_values(step, task.task_id, await self._blobs.stored(task.task_id, step))
             for step in [task.steps[index] for index in sorted(set(indexes))]
         ]
-        if len(rows) <= FEW_STEPS:
+        if not rows:
+            return []
+        if len(rows) <= few:
             return [self._d1.bound(sql.PUT_STEP, task.task_id, *row) for row in rows]
         return [self._d1.bound(sql.PUT_STEPS, task.task_id, part) for part in json_parts(rows)]
 
