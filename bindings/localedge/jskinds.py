@@ -163,6 +163,22 @@ class JsAwaitable(JsProxy):
         return promised(_finally(self._js.future, done))
 
 
+class JsDoubleProxy(JsProxy):
+    """A proxy of a Python object that JavaScript holds: `create_proxy`."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._js.value, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._js.value(*args, **kwargs)
+
+    def unwrap(self) -> Any:
+        """The Python object."""
+        return self._js.value
+
+
 def result_of(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -218,7 +234,7 @@ def _find(cls: type) -> type[JsProxy] | None:
     for kind, found in _BY_CLASS:
         if issubclass(cls, kind):
             return found
-    if issubclass(cls, JsObject) and not issubclass(cls, PyObject):
+    if issubclass(cls, JsObject):
         if hasattr(cls, "js_items"):
             return JsAsyncIterable
         if hasattr(cls, "__iter__"):
@@ -233,6 +249,7 @@ _BY_CLASS: tuple[tuple[type, type[JsProxy]], ...] = (
     (JsPromise, JsAwaitable),
     (NativeFunction, JsCallable),
     (JsFunction, JsCallable),
+    (PyObject, JsDoubleProxy),
 )
 for _kind in (JsIterable, JsAsyncIterable, JsArray, JsMapping, JsBytes, JsCallable, JsAwaitable):
     _kind.__name__ = _kind.__qualname__ = "JsProxy"

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
 
+from localedge.values import PyObject
+
 logger = logging.getLogger(__name__)
 
 
@@ -40,6 +42,9 @@ class ExecutionContext:
 
         A value that cannot be awaited counts as done, as a non-promise does on the platform.
         """
+        inner = getattr(awaitable, "_js", None)
+        if isinstance(inner, PyObject):
+            awaitable = inner.value
         if not inspect.isawaitable(awaitable):
             return
         future = asyncio.ensure_future(_as_future(awaitable))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, Final
@@ -14,7 +14,7 @@ from localedge import clock
 from localedge.binding import EnvWrapper
 from localedge.boundary import JsProxy
 from localedge.errors import OperatorError, js_type_error
-from localedge.sdk import discovery, finder, web
+from localedge.sdk import discovery, finder, stack_switch, web
 from localedge.sdk.context import ExecutionContext, current
 from localedge.sdk.controller import ScheduledController
 from localedge.sdk.web.body import USED_TEXT
@@ -71,7 +71,10 @@ class Worker:
         method = getattr(instance, "fetch", None)
         if method is None:
             raise TypeError("Handler does not export a fetch() function.")
-        result = method(*(_request(request), None, None)[: self._fetch_takes])
+        arguments = (_request(request), None, None)[: self._fetch_takes]
+        if stack_switch.is_wanted():
+            return response_of(await _switching(method, arguments))
+        result = method(*arguments)
         if hasattr(result, "__await__"):
             result = await result
         return response_of(result)
@@ -93,9 +96,7 @@ class Worker:
         method = getattr(instance, "scheduled", None)
         if method is None:
             raise TypeError("Handler does not export a scheduled() function.")
-        result = method(proxy, None, None)
-        if hasattr(result, "__await__"):
-            await result
+        await _called(method, (proxy, None, None))
         return controller
 
     async def call(
@@ -116,8 +117,7 @@ class Worker:
             raise TypeError(_NO_NAME.format(entrypoint))
         if method not in discovery.public_methods(cls):
             raise TypeError(f'The RPC receiver does not implement the method "{method}".')
-        result = getattr(cls(ctx, env), method)(*args)
-        return await result if hasattr(result, "__await__") else result
+        return await _called(getattr(cls(ctx, env), method), tuple(args))
 
     async def _legacy_fetch(
         self, request: web.Request, env: EnvWrapper, ctx: ExecutionContext
@@ -131,8 +131,7 @@ class Worker:
         if function is None:
             raise TypeError(f"Handler does not export a {name}() function.")
         takes = discovery.handler(name, function, bound=False).takes
-        result = function(*(event, env, ctx)[:takes])
-        return await result if hasattr(result, "__await__") else result
+        return await _called(function, (event, JsProxy(dict(env._env)), ctx)[:takes])
 
     def _arity(self, cls: type[Any], name: str) -> int:
         function = getattr(cls, name, None)
@@ -149,6 +148,21 @@ class Worker:
                     for parameter in read
                 )
         return found
+
+
+async def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    if stack_switch.is_wanted():
+        return await _switching(function, arguments)
+    result = function(*arguments)
+    return await result if hasattr(result, "__await__") else result
+
+
+def _switching(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Awaitable[Any]:
+    async def run() -> Any:
+        result = function(*arguments)
+        return await result if hasattr(result, "__await__") else result
+
+    return stack_switch.Switching(run())
 
 
 def response_of(result: Any) -> web.Response:

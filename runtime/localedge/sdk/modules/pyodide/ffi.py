@@ -1,10 +1,147 @@
-"""`pyodide.ffi`: what crosses between Python and the platform's side."""
+"""`pyodide.ffi`: what crosses between Python and the platform's side.
+
+Source: pyodide.org/en/stable/usage/api/python-api/ffi.html, read 2026-12-01.
+"""
 
 from __future__ import annotations
 
-from localedge.boundary import JsProxy
-from localedge.errors import JsException
-from localedge.jsproxy import JSNULL as jsnull
-from localedge.jsproxy import JsNull
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["JsException", "JsNull", "JsProxy", "jsnull"]
+from localedge.errors import JsException
+from localedge.jskinds import (
+    JsArray,
+    JsAsyncIterable,
+    JsCallable,
+    JsDoubleProxy,
+    JsIterable,
+)
+from localedge.jskinds import JsAwaitable as JsPromise
+from localedge.jskinds import JsBytes as JsBuffer
+from localedge.jskinds import JsMapping as JsMap
+from localedge.jsproxy import JSNULL as jsnull
+from localedge.jsproxy import JsNull, JsProxy, proxy, raw_to_js
+from localedge.sdk import stack_switch
+from localedge.values import JsSet, PyObject, Uint8Array
+
+if TYPE_CHECKING:
+    from localedge.sdk.stack_switch import can_run_sync, run_sync
+
+__all__ = [
+    "ConversionError",
+    "JsArray",
+    "JsAsyncIterable",
+    "JsBuffer",
+    "JsCallable",
+    "JsDoubleProxy",
+    "JsException",
+    "JsIterable",
+    "JsMap",
+    "JsNull",
+    "JsPromise",
+    "JsProxy",
+    "can_run_sync",
+    "create_once_callable",
+    "create_proxy",
+    "destroy_proxies",
+    "jsnull",
+    "run_sync",
+    "to_js",
+]
+
+
+class ConversionError(Exception):
+    """A value has no form on the other side and proxies were not wanted."""
+
+
+def __getattr__(name: str) -> Any:
+    # Looking up `run_sync` is how a worker says that its handlers have to run in greenlets.
+    if name in ("run_sync", "can_run_sync"):
+        stack_switch.want()
+        return getattr(stack_switch, name)
+    raise AttributeError(f"module 'pyodide.ffi' has no attribute {name!r}")
+
+
+def to_js(
+    obj: Any,
+    /,
+    *,
+    depth: int = -1,
+    pyproxies: Any = None,
+    create_pyproxies: bool = True,
+    dict_converter: Callable[[Any], Any] | None = None,
+    default_converter: Callable[..., Any] | None = None,
+    eager_converter: Callable[..., Any] | None = None,
+) -> Any:
+    """`obj` as an object of the platform: dicts are Objects, lists and tuples Arrays, copied.
+
+    Shape: scalars and objects of the platform come back unchanged. `dict_converter` gets the
+    pairs of each dict. `default_converter(value, convert, cache)` is asked for what is left.
+    Errors: ConversionError for the rest when `create_pyproxies` is false.
+    """
+    del pyproxies
+
+    def convert(value: Any, level: int) -> Any:
+        if eager_converter is not None:
+            return _far(eager_converter(value, lambda v: builtin(v, level), _no_cache))
+        return builtin(value, level)
+
+    def builtin(value: Any, level: int) -> Any:
+        if value is None or isinstance(value, bool | int | float | str | JsProxy | JsNull):
+            return raw_to_js(value)
+        if isinstance(value, bytes | bytearray | memoryview):
+            return Uint8Array(bytes(value))
+        if level == 0 or not isinstance(value, dict | list | tuple | set | frozenset):
+            return other(value, level)
+        if isinstance(value, dict):
+            pairs = [[_far(key), convert(item, level - 1)] for key, item in value.items()]
+            if dict_converter is None:
+                return {str(key): item for key, item in pairs}
+            return _far(dict_converter(JsProxy(pairs)))
+        items = [convert(item, level - 1) for item in value]
+        return JsSet(items) if isinstance(value, set | frozenset) else items
+
+    def other(value: Any, level: int) -> Any:
+        if default_converter is not None:
+            return _far(default_converter(value, lambda v: proxy(convert(v, level)), _no_cache))
+        if not create_pyproxies:
+            raise ConversionError(f"{type(value)} has no form in JavaScript")
+        return raw_to_js(value)
+
+    if obj is None or isinstance(obj, bool | int | float | str | JsProxy | JsNull):
+        return obj
+    return proxy(convert(obj, depth))
+
+
+def _far(value: Any) -> Any:
+    return raw_to_js(value)
+
+
+def _no_cache(_before: Any, _after: Any) -> None:
+    return None
+
+
+def create_proxy(obj: Any, /, *, capture_this: bool = False, roundtrip: bool = True) -> Any:
+    """`obj` as an object that JavaScript may keep."""
+    del capture_this, roundtrip
+    return JsProxy(PyObject(obj))
+
+
+def create_once_callable(obj: Callable[..., Any], /) -> Any:
+    """`obj` as a function that JavaScript may call once.
+
+    Errors: JsException at a second call.
+    """
+    used: list[bool] = []
+
+    def once(*args: Any, **kwargs: Any) -> Any:
+        if used:
+            raise JsException("OnceProxy can only be called once")
+        used.append(True)
+        return obj(*args, **kwargs)
+
+    return JsProxy(PyObject(once))
+
+
+def destroy_proxies(pyproxies: Iterable[Any], /) -> None:
+    """Nothing: memory is Python's here."""

@@ -14,7 +14,7 @@ from localedge.errors import JsException
 from localedge.jsproxy import JsProxy
 from localedge.sdk.context import current
 from localedge.sdk.host import CurrentEnv, current_env, patches
-from localedge.values import NativeFunction
+from localedge.values import JsObject, NativeFunction
 
 logger = logging.getLogger("workers")
 
@@ -73,8 +73,7 @@ def import_from_javascript(module_name: str) -> JsProxy:
 
 
 def _raw_wait_until(promise: Any) -> None:
-    inner = getattr(promise, "value", promise)
-    _wait_until(getattr(inner, "future", inner))
+    _wait_until(JsProxy(promise) if isinstance(promise, JsObject) else promise)
 
 
 def attribute(name: str) -> Any:

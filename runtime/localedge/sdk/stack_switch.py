@@ -1,0 +1,112 @@
+"""`run_sync`: a call without `await` that waits, while the event loop goes on.
+
+The handler of an event runs in a greenlet; `run_sync` leaves it with what is to be awaited, and
+comes back with the result. Only workers that use it pay for that: `is_wanted` turns true when
+they import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Coroutine, Generator
+from typing import Any, Final, NoReturn
+
+_wanted: Final[list[bool]] = []
+
+
+def want() -> None:
+    """Handlers of this process run in greenlets from the next event on."""
+    if not _wanted:
+        import greenlet  # noqa: F401  (so that the first event does not pay for it)
+
+        _wanted.append(True)
+
+
+def is_wanted() -> bool:
+    """Whether a worker of this process uses `run_sync`."""
+    return bool(_wanted)
+
+
+def forget() -> None:
+    """Handlers run plainly again: for tests."""
+    _wanted.clear()
+
+
+class Switching:
+    """Awaits `running` so that code inside it, at any depth, can call `run_sync`."""
+
+    __slots__ = ("_running",)
+
+    def __init__(self, running: Coroutine[Any, Any, Any]) -> None:
+        self._running = running
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        running = self._running
+        sent: Any = None
+        error: BaseException | None = None
+        while True:
+            finished, value = yield from _step(running, sent, error)
+            if finished:
+                return value
+            sent, error = None, None
+            try:
+                sent = yield value
+            except BaseException as thrown:  # noqa: BLE001  (it is thrown on, into `running`)
+                error = thrown
+
+
+def _step(
+    running: Coroutine[Any, Any, Any], sent: Any, error: BaseException | None
+) -> Generator[Any, Any, tuple[bool, Any]]:
+    """One step of `running`: whether it is finished, and its result or what it waits for."""
+    from greenlet import getcurrent, greenlet
+
+    def advance() -> tuple[bool, Any]:
+        try:
+            if error is not None:
+                return False, running.throw(error)
+            return False, running.send(sent)
+        except StopIteration as stop:
+            return True, stop.value
+
+    inside = greenlet(advance)
+    inside.gr_context = getcurrent().gr_context
+    outcome = inside.switch()
+    while not inside.dead:
+        try:
+            value = yield from outcome.__await__()
+        except BaseException as thrown:  # noqa: BLE001  (it is raised where run_sync was called)
+            outcome = inside.throw(thrown)
+        else:
+            outcome = inside.switch(value)
+    finished: tuple[bool, Any] = outcome
+    return finished
+
+
+def run_sync(awaitable: Awaitable[Any]) -> Any:
+    """The result of `awaitable`, waited for without blocking the event loop.
+
+    Errors: RuntimeError outside of a handler, or in a task that the handler started.
+    Source: pyodide.org/en/stable/usage/api/python-api/ffi.html, `run_sync`, read 2026-12-01.
+    """
+    from greenlet import getcurrent
+
+    parent = getcurrent().parent
+    if parent is None:
+        _refuse(awaitable)
+    return parent.switch(awaitable)
+
+
+def _refuse(awaitable: Any) -> NoReturn:
+    close = getattr(awaitable, "close", None)
+    if close is not None:
+        close()
+    raise RuntimeError("Cannot stack switch: run_sync works inside a handler only")
+
+
+def can_run_sync() -> bool:
+    """Whether `run_sync` would work here."""
+    if not _wanted:
+        return False
+    from greenlet import getcurrent
+
+    return getcurrent().parent is not None
