@@ -150,13 +150,18 @@ class Gateway:
             if uploading is not None and exchange.head.done():
                 uploading.cancel()
         if body is not None:
-            await _send_whole(request, status, lines, body, send)
+            await _send_whole(request, exchange, status, lines, body, send)
         else:
             await _send_stream(request, exchange, status, lines, send, connection)
 
 
 async def _send_whole(
-    request: Request, status: int, lines: tuple[Line, ...], body: bytes, send: Send
+    request: Request,
+    exchange: Exchange,
+    status: int,
+    lines: tuple[Line, ...],
+    body: bytes,
+    send: Send,
 ) -> None:
     kept = [line for line in lines if line[0] not in _FRAMING]
     if status >= 200 and status != 204 and status != 304:
@@ -164,7 +169,7 @@ async def _send_whole(
         if request.method == "HEAD":
             length = next((v for n, v in lines if n == b"content-length"), length)
         kept.append((b"content-length", length))
-    kept.append(_OUTCOME_OK)
+    kept += (_OUTCOME_OK, exchange.isolate.header)
     await send({"type": "http.response.start", "status": status, "headers": kept})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
@@ -178,6 +183,7 @@ async def _send_stream(
     connection: Connection | None,
 ) -> None:
     kept = [line for line in lines if line[0] not in _HOP_BY_HOP]
+    kept.append(exchange.isolate.header)
     await send({"type": "http.response.start", "status": status, "headers": kept})
     assert exchange.inbox is not None
     try:

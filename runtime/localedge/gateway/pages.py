@@ -68,6 +68,8 @@ def page_for(trouble: Trouble, accept: str) -> Page:
         (b"x-localedge-outcome", trouble.outcome.encode()),
         (b"x-localedge-ray", trouble.ray.encode()),
     ]
+    if trouble.pid is not None:
+        lines.append((b"x-localedge-isolate", b"%d" % trouble.pid))
     if "html" in kind:
         lines.append((b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"))
     return Page(trouble.status, lines, data)

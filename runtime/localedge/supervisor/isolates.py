@@ -112,10 +112,12 @@ class Isolate:
     Shape: `exchanges` holds the events in flight, `waitUntil` included. `ready` becomes what the
     child said once its worker was loaded, or fails with EventFailed. `doom` is the outcome that
     its events get when it dies, set by whoever kills it. `is_gone` once its channel closed.
+    `header` names it in responses.
     """
 
     def __init__(self, pid: int, generation: int, *, on_gone: Callable[[Isolate], None]) -> None:
         self.pid = pid
+        self.header = (b"x-localedge-isolate", b"%d" % pid)
         self.generation = generation
         self.exchanges: dict[int, Exchange] = {}
         self.doom = KILLED
