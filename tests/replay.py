@@ -101,16 +101,17 @@ def _mismatch_error(expected: dict[str, Any], answer: Any) -> str | None:
     if not isinstance(answer, Raised):
         return f"returned {_short(answer)} instead of raising {expected}"
     error = answer.error
+    message = error.message if isinstance(error, JsException) else str(error)
     found = {
         "type": type(error).__name__,
-        "name": getattr(error, "name", None) if isinstance(error, JsException) else None,
-        "message": error.message if isinstance(error, JsException) else str(error),
+        "name": error.name if isinstance(error, JsException) else None,
+        "message": message,
     }
     wanted_message = expected.get("message")
     right = (
         found["type"] == expected["type"]
         and found["name"] == expected.get("name")
-        and (wanted_message is None or phrase_pattern(wanted_message).fullmatch(found["message"]))
+        and (wanted_message is None or phrase_pattern(wanted_message).fullmatch(message))
     )
     return None if right else f"raised {found} instead of {expected}"
 
