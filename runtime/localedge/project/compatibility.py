@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 
 from localedge import clock
 
@@ -70,8 +71,25 @@ def refusals(date: str, flags: tuple[str, ...]) -> list[str]:
     said = [] if _RUNTIME_DATE.fullmatch(date) else [f"Invalid compatibility date: {date}"]
     repeated = dict.fromkeys(flag for flag in flags if flags.count(flag) > 1)
     said += [f"Compatibility flag specified multiple times: {flag}" for flag in repeated]
-    odd = dict.fromkeys(flag for flag in flags if not re.fullmatch(r"[a-z0-9_]+", flag))
-    return said + [f"No such compatibility flag: {flag}" for flag in odd]
+    said += [
+        f"No such compatibility flag: {flag}" for flag in dict.fromkeys(flags) if _is_odd(flag)
+    ]
+    named = {_RENAMED.get(flag, flag) for flag in flags}
+    return said + [
+        f"Compatibility flags are mutually contradictory: {known.flag} vs {_opposite(known.flag)}"
+        for known in PYTHON_FLAGS
+        if {known.flag, _opposite(known.flag)} <= named
+    ]
+
+
+# Differs: the runtime refuses every flag that it does not know; here one is refused only when no
+# flag can be called so, or when it is a slip in the name of a flag for Python.
+def _is_odd(flag: str) -> bool:
+    if not re.fullmatch(r"[a-z0-9_]+", flag):
+        return True
+    known = {"python_workers", *_RENAMED, *(known.flag for known in PYTHON_FLAGS)}
+    known |= {_opposite(flag) for flag in known}
+    return flag not in known and bool(get_close_matches(flag, known, n=1, cutoff=0.95))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +128,10 @@ PYTHON_FLAGS = (
     FlagDefault("python_workers_314", "2026-09-08", "Python 3.14.2, Pyodide 314.0"),
 )
 _RENAMED = {"python_workers_20260610": "python_workers_314"}
-_OPPOSITES = {"python_no_global_handlers": "disable_python_no_global_handlers"}
+_OPPOSITES = {
+    "python_no_global_handlers": "disable_python_no_global_handlers",
+    "enable_python_external_sdk": "disable_python_external_sdk",
+}
 
 
 def python_flags(date: str, flags: tuple[str, ...]) -> frozenset[str]:

@@ -32,7 +32,7 @@ _REFERENCE = re.compile(
 )
 _OPERATOR = re.compile(r":\+|\+|:-|-")
 _REPLACEMENT = re.compile(r"\$([$&`'])")
-_MAX_REPLACEMENTS = 10_000
+_MAX_REPLACEMENTS = 1_000
 
 
 def parse(text: str) -> dict[str, str]:

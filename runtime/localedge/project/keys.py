@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from localedge.project.bindings import ENTRIES
 from localedge.project.diagnostics import Diagnostics, Field
-from localedge.project.document import Json, members, stringify
+from localedge.project.document import Json, members, stringify, type_of
 from localedge.project.kinds import (
     Check,
     Property,
@@ -119,8 +119,12 @@ def _is_named(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
 
 
 def _is_assets(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
-    if not isinstance(value, dict):
-        return is_object(diagnostics, part, value)
+    if type_of(value) != "object" or value is None:
+        return diagnostics.error(
+            f'"{part.name}" should be an object, but got value {stringify(part.name)} '
+            f"of type {type_of(value)}",
+            part,
+        )
     first = members(value).get("run_worker_first")
     return properties(
         diagnostics,
@@ -148,10 +152,50 @@ def _is_dev(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
     )
 
 
+def _is_site(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
+    lists = (Property("include", "object"), Property("exclude", "object"))
+    bucket = Property("bucket", "string", is_required=True)
+    return properties(diagnostics, part, value, bucket, Property("entry-point", "string"), *lists)
+
+
+def _is_alias(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
+    if type_of(value) != "object":
+        return diagnostics.error(f"Expected alias to be an object, but got {type_of(value)}", part)
+    wrong = {name: item for name, item in members(value).items() if not isinstance(item, str)}
+    for name, item in wrong.items():
+        diagnostics.error(f'Expected alias["{name}"] to be a string, but got {type_of(item)}', part)
+    return not wrong
+
+
+def _is_files(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
+    checks = [
+        is_string(diagnostics, Field(f"{part.name}['{name}']", part.path, (*part.keys, name)), item)
+        for name, item in members(value).items()
+    ]
+    return all(checks)
+
+
+def _is_unsafe(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
+    diagnostics.warn(
+        f'"{part.name}" fields are experimental and may change or break at any time.', part
+    )
+    return is_object(diagnostics, part, value)
+
+
+def _is_account(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
+    if value == "":
+        diagnostics.warn(
+            f'The "{part.name}" field in your configuration is an empty string and will be '
+            f'ignored.\nPlease remove the "{part.name}" field from your configuration.',
+            part,
+        )
+    return is_string(diagnostics, part, value)
+
+
 INHERITED: dict[str, Check] = {
     "name": is_name,
     "main": is_string,
-    "account_id": is_string,
+    "account_id": _is_account,
     "compatibility_date": is_compatibility_date,
     "compatibility_flags": is_string_array,
     "triggers": is_triggers,
@@ -204,7 +248,7 @@ OWN: dict[str, Check] = {
     "containers": is_array,
     "connect": is_array,
     "cloudchamber": is_object,
-    "unsafe": is_object,
+    "unsafe": _is_unsafe,
 }
 
 TOP_ONLY: dict[str, Check] = {
@@ -216,9 +260,9 @@ TOP_ONLY: dict[str, Check] = {
     "pages_build_output_dir": is_string,
     "addresses": array_of("string"),
     "dependencies_instrumentation": of_type("object"),
-    "site": anything,
-    "alias": anything,
-    **dict.fromkeys(("wasm_modules", "text_blobs", "data_blobs"), anything),
+    "site": _is_site,
+    "alias": _is_alias,
+    **dict.fromkeys(("wasm_modules", "text_blobs", "data_blobs"), _is_files),
     # Names that wrangler computes; it lets them pass when a file has them.
     **dict.fromkeys(
         (

@@ -113,7 +113,7 @@ def _ready(
 ) -> Project:
     """`project` with its secrets, once all that a running worker needs is there."""
     shown = os.path.relpath(project.file, start)
-    starting.check_entry(project.main, start=start, shown=shown)
+    starting.check_entry(project.main, root=project.root, shown=shown)
     loaded = secrets.load(
         secrets.Request(
             root=project.root,

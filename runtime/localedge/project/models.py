@@ -52,7 +52,7 @@ class Limits(Frozen):
 class Local(Frozen):
     """The `[localedge]` table: what exists only here."""
 
-    port: int = 8787
+    port: int = Field(default=8787, ge=0, le=65535)
     isolates: int = Field(default=2, ge=1)
     fresh: bool = False
     loop_block_s: float = Field(default=30.0, gt=0)

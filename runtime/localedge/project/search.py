@@ -17,6 +17,8 @@ class Found:
     hidden: tuple[Path, ...] = ()
 
 
+# Differs: wrangler then follows .wrangler/deploy/config.json to a configuration that a build tool
+# has made; here the project's own file counts.
 def find(start: Path) -> Found | None:
     """Return the configuration of the project that `start` lies in, or None.
 

@@ -96,7 +96,7 @@ def is_triggers(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
             )
     crons = value.get("crons")
     if isinstance(crons, list) and not all(isinstance(cron, str) for cron in crons):
-        is_valid = diagnostics.error(f"{part.path}.crons should hold texts only.", part)
+        diagnostics.warn(f'"{part.path}.crons" has items that are no text; they never fire.', part)
     diagnostics.unknown_keys(part, list(value), ["crons", "events"])
     return is_valid
 
@@ -117,7 +117,14 @@ def is_limits(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
 
 def is_route(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
     """Whether `value` is one route; an empty text counts as none."""
-    if value == "" or _is_route(value):
+    if value == "":
+        diagnostics.warn(
+            f'The "{part.name}" field in your configuration is an empty string and will be '
+            f'ignored.\nPlease remove the "{part.name}" field from your configuration.',
+            part,
+        )
+        return True
+    if _is_route(value):
         return True
     return diagnostics.error(
         f'Expected "{part.name}" to be either a string, or an object with shape '
@@ -228,16 +235,23 @@ def is_observability(diagnostics: Diagnostics, part: Field, value: Json) -> bool
             f'"{part.name}.traces.enabled" is required.',
             part,
         )
-    return properties(
+    common = (Property("enabled", "boolean"), Property("head_sampling_rate", "number"))
+    is_valid = properties(
         diagnostics,
         part,
         value,
-        Property("enabled", "boolean"),
-        Property("head_sampling_rate", "number"),
+        *common,
         Property("redact_query_string", "boolean"),
         Property("logs", "object"),
         Property("traces", "object"),
     )
+    persist = (Property("destinations", "object"), Property("persist", "boolean"))
+    for name, more in (("logs", (Property("invocation_logs", "boolean"),)), ("traces", ())):
+        if isinstance(have.get(name), dict):
+            inside = Field(f"{part.name}.{name}", part.path, (*part.keys, name))
+            expected = (*common, *persist, *more)
+            is_valid = properties(diagnostics, inside, have[name], *expected) and is_valid
+    return is_valid
 
 
 def is_python_modules(diagnostics: Diagnostics, part: Field, value: Json) -> bool:

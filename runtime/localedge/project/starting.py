@@ -11,12 +11,13 @@ from localedge.project.document import Json, members
 from localedge.project.reading import refusal
 
 
-def check_entry(main: Path | None, *, start: Path, shown: str) -> None:
+def check_entry(main: Path | None, *, root: Path, shown: str) -> None:
     """Pass when `main` is a Python file that is there.
 
+    Messages name it as seen from `root`, the folder of the configuration.
     Errors: OperatorError that says what is missing.
-    Source: workers-sdk packages/wrangler/src/deployment-bundle/run-custom-build.ts,
-    read 2026-12-01.
+    Source: workers-sdk packages/wrangler/src/deployment-bundle/run-custom-build.ts and
+    resolve-entry.ts, read 2026-12-01.
     """
     if main is None:
         raise refusal(
@@ -24,7 +25,7 @@ def check_entry(main: Path | None, *, start: Path, shown: str) -> None:
             "Missing entry-point to Worker script or to assets directory",
             f'Say which file is the worker: main = "src/entry.py" in {shown}.',
         )
-    relative = os.path.relpath(main, start)
+    relative = os.path.relpath(main, root)
     if main.is_dir():
         raise refusal(
             "config/main-folder",
