@@ -40,7 +40,7 @@ async def run(screen: Screen) -> int:
     except Trouble as trouble:
         screen.trouble(str(trouble))
         return 1
-    except (TimeoutError, httpx.HTTPError) as exc:
+    except (TimeoutError, AssertionError, httpx.HTTPError) as exc:
         screen.trouble(f"Something did not happen in time: {exc!r}")
         return 1
     return screen.exit_code()

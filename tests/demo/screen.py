@@ -6,7 +6,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -50,7 +52,7 @@ class Screen:
 
     def line(self, text: str, *, style: str = "") -> None:
         """Something that happened."""
-        self._console.print(Text("  " + text, style=style))
+        self._console.print(Padding(Text(text, style=style), (0, 0, 0, 2), expand=False))
 
     def claim(self, sentence: str, holds: bool, found: object = None) -> None:
         """`sentence` was checked; if it does not hold, what was found instead is shown."""
@@ -64,7 +66,7 @@ class Screen:
 
     def timeline(self, attempts: Sequence[Attempt]) -> None:
         """Every attempt at every step, in order."""
-        table = Table(title="Timeline", title_justify="left", title_style="bold")
+        table = _table("Timeline")
         table.add_column("step", no_wrap=True)
         table.add_column("isolate", justify="right", no_wrap=True)
         table.add_column("started", no_wrap=True)
@@ -84,17 +86,13 @@ class Screen:
 
     def effects(self, counts: Sequence[Count]) -> None:
         """What the outside world counted."""
-        table = Table(
-            title="Effects, as the travel service counted them",
-            title_justify="left",
-            title_style="bold",
-        )
+        table = _table("Effects, as the travel service counted them")
         table.add_column("action", no_wrap=True)
         table.add_column("idempotency key", no_wrap=True)
         table.add_column("calls", justify="right")
         table.add_column("effects", justify="right")
         for count in counts:
-            table.add_row(count.action, count.key, str(count.calls), str(count.effects))
+            table.add_row(count.action, count.key or "-", str(count.calls), str(count.effects))
         self._console.print()
         self._console.print(table)
 
@@ -116,6 +114,12 @@ class Screen:
         """Why the demo could not go on."""
         self._console.print()
         self._console.print(Text(text, style="bold red"))
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
+    )
 
 
 def is_gone(pid: int) -> bool:

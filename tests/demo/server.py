@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import fcntl
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -44,21 +44,18 @@ class Server:
 
     async def isolates(self) -> list[Isolate]:
         """The isolates that live now."""
-        token = json.loads((self.state / "run.json").read_text("utf-8"))["token"]
-        response = await self.http.get(
-            f"{self.url}/cdn-cgi/localedge/isolates", headers={"authorization": f"Bearer {token}"}
-        )
-        response.raise_for_status()
-        rows: list[dict[str, Any]] = response.json()
+        response = await self.http.get(f"{self.url}/cdn-cgi/localedge/status")
+        workers: list[dict[str, Any]] = response.raise_for_status().json()["workers"]
+        rows = (row for worker in workers for row in worker["isolates"])
         return [Isolate(row["pid"], row["in_flight"]) for row in rows]
 
 
 async def apply_migrations(state: Path) -> str:
-    """The migrations are applied to the database in `state`; what the command said.
+    """The migrations are applied to the database in `state`; the command's last sentence.
 
     Errors: Trouble with its output if it fails.
     """
-    command = ("d1", "migrations", "apply", "DB", "--config", CONFIG, "--persist-to", state)
+    command = ("d1", "migrations", "apply", "DB", "-c", CONFIG, "--local", "--persist-to", state)
     child = await asyncio.create_subprocess_exec(
         LOCALEDGE,
         *map(str, command),
@@ -77,7 +74,7 @@ async def apply_migrations(state: Path) -> str:
     said = output.decode().strip()
     if child.returncode != 0:
         raise Trouble(f"The migrations could not be applied:\n{said}")
-    return said
+    return " ".join(["Applied", *said.rpartition("Applied")[2].split()])
 
 
 @asynccontextmanager
@@ -112,6 +109,16 @@ async def dev_server(folder: Path, *, travel_url: str) -> AsyncIterator[Server]:
             said = log.read_text("utf-8", errors="replace")
             raise Trouble(f"localedge dev was not ready within 30 s:\n{said}") from exc
         yield server
+
+
+def is_unlocked(state: Path) -> bool:
+    """Whether nobody has the state: its lock goes with the last process of the server."""
+    with (state / "lock").open("rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def _free_port() -> int:

@@ -12,12 +12,12 @@ from typing import Any
 import httpx
 from tests.demo.processes import travel_service
 from tests.demo.screen import Attempt, Count, Screen, is_gone
-from tests.demo.server import Server, Trouble, apply_migrations, dev_server
+from tests.demo.server import Isolate, Server, Trouble, apply_migrations, dev_server, is_unlocked
 from tests.demo.travel_control import TravelControl
 from tests.waiting import wait_until
 
 STEP = "hold_seat"
-CLAIMS = 14
+CLAIMS = 13
 """How many claims the story checks; with fewer it has not been told to the end."""
 REQUEST = {
     "goal": "Zurich to Lisbon on 24 December",
@@ -41,6 +41,7 @@ class Killed:
     pid: int
     response: httpx.Response
     call: Json
+    successor: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +56,29 @@ class Finished:
 async def tell(screen: Screen, folder: Path) -> None:
     """The whole story, on state below `folder`; nothing that it started is left."""
     screen.heading("Setting the scene")
+    state = folder / "state"
     async with travel_service() as travel_url:
         screen.line(f"The travel service outside listens on {travel_url}.")
-        screen.line(await apply_migrations(folder / "state"))
+        screen.line(await apply_migrations(state))
         async with dev_server(folder, travel_url=travel_url) as server:
             screen.line(f"localedge dev (process {server.pid}) serves worker/ on {server.url}.")
             travel = TravelControl(server.http, travel_url)
-            pids = await _scenes(screen, server, travel)
-    screen.heading("Afterwards")
-    left = [pid for pid in pids if not is_gone(pid)]
-    screen.claim("No process of the demo is left.", not left, left)
+            killed, finished = await _scenes(screen, server, travel)
+            calls, effects = await travel.calls(), await travel.effects()
+            isolates = [isolate.pid for isolate in await server.isolates()]
+    counts = _counts(calls, effects)
+    _check(screen, killed, finished, counts)
+    left = [pid for pid in (server.pid, killed.pid, *isolates) if not is_gone(pid)]
+    screen.claim("No process of the demo is left.", not left and is_unlocked(state), left)
+    screen.timeline(_attempts(killed, finished))
+    screen.effects(counts)
 
 
-async def _scenes(screen: Screen, server: Server, travel: TravelControl) -> list[int]:
+async def _scenes(screen: Screen, server: Server, travel: TravelControl) -> tuple[Killed, Finished]:
     session = await _session(screen, server)
     target = f"{server.url}/sessions/{session}/tasks"
     killed = await _lose_the_isolate(screen, server, travel, target)
-    finished = await _finish(screen, server, target, killed)
-    calls = await travel.calls()
-    effects = await travel.effects()
-    counts = _counts(calls, effects)
-    screen.timeline(_attempts(killed, finished, await travel.calls(STEP)))
-    screen.effects(counts)
-    _check(screen, killed, finished, counts)
-    alive = [isolate.pid for isolate in await server.isolates()]
-    return [server.pid, killed.pid, *alive]
+    return killed, await _finish(screen, server, target, killed)
 
 
 async def _session(screen: Screen, server: Server) -> str:
@@ -101,7 +100,8 @@ async def _lose_the_isolate(
         call = await _counted_outside(travel, request)
         screen.line("POST /sessions/…/tasks is under way: the seat is held outside, and counted;")
         screen.line("the answer has not reached the worker, so it has stored nothing of it.")
-        pid = await _busy_isolate(server)
+        before = await server.isolates()
+        pid = _busy(before)
         os.kill(pid, signal.SIGKILL)
         screen.line(f"SIGKILL to isolate {pid}.", style="red")
         response = await request
@@ -109,8 +109,11 @@ async def _lose_the_isolate(
         request.cancel()
     lost = await travel.wait(STEP, "connection lost")
     screen.line(f"The client got: {response.status_code} {_reason(response)}", style="red")
+    screen.line(response.text.partition("\n")[0])
     await wait_until(lambda: is_gone(pid))
-    return Killed(pid, response, lost | {"key": call["key"]})
+    successor = await _fresh(server, before)
+    screen.line(f"A fresh isolate, {successor}, has taken its place.", style="green")
+    return Killed(pid, response, lost | {"key": call["key"]}, successor)
 
 
 async def _counted_outside(travel: TravelControl, request: asyncio.Future[httpx.Response]) -> Json:
@@ -125,17 +128,28 @@ async def _counted_outside(travel: TravelControl, request: asyncio.Future[httpx.
     raise Trouble(f"The task ended too soon: {response.status_code}\n{response.text}")
 
 
-async def _busy_isolate(server: Server) -> int:
-    busy = [isolate.pid for isolate in await server.isolates() if isolate.in_flight]
+def _busy(isolates: list[Isolate]) -> int:
+    busy = [isolate.pid for isolate in isolates if isolate.in_flight]
     if len(busy) != 1:
         raise Trouble(f"One isolate should be at work; the control endpoint names {busy}.")
     return busy[0]
 
 
+async def _fresh(server: Server, before: list[Isolate]) -> int:
+    """The id of an isolate that serves now and did not before."""
+    known = {isolate.pid for isolate in before}
+
+    async def new() -> list[int]:
+        return [isolate.pid for isolate in await server.isolates() if isolate.pid not in known]
+
+    return (await wait_until(new))[0]
+
+
 async def _finish(screen: Screen, server: Server, target: str, killed: Killed) -> Finished:
     screen.heading("The same request again")
     tasks = (await server.http.get(target)).raise_for_status().json()["tasks"]
-    screen.claim("One task is stored.", len(tasks) == 1, len(tasks))
+    if len(tasks) != 1:
+        raise Trouble(f"One task should be stored; there are {len(tasks)}.")
     between: Json = tasks[0]
     screen.line(f"Stored so far: step {between['currentStep']} of {between['totalSteps']} is next.")
     response = await server.http.post(target, json=REQUEST)
@@ -143,7 +157,8 @@ async def _finish(screen: Screen, server: Server, target: str, killed: Killed) -
     if response.status_code >= 400:
         raise Trouble(f"The task was not resumed:\n{response.text}")
     pid = int(response.headers["x-localedge-isolate"])
-    screen.line(f"A fresh isolate, {pid}, went on and finished.", style="green")
+    which = "the fresh one" if pid == killed.successor else "another one"
+    screen.line(f"Isolate {pid}, {which}, went on and finished.", style="green")
     return Finished(between, response.json(), pid)
 
 
@@ -155,7 +170,7 @@ def _check(screen: Screen, killed: Killed, finished: Finished, counts: list[Coun
     screen.claim("It names the outcome, internalError.", outcome == "internalError", outcome)
     named = headers.get("x-localedge-isolate")
     screen.claim("It names the isolate that was killed.", named == str(killed.pid), named)
-    screen.claim("A fresh isolate answered the second request.", finished.pid != killed.pid)
+    screen.claim("Another isolate answered the second request.", finished.pid != killed.pid)
     stored = [step["status"] for step in finished.between["steps"]]
     screen.claim(
         "The crash left the search stored and the hold not.",
@@ -201,25 +216,25 @@ def _check_counts(screen: Screen, counts: list[Count], key: str) -> None:
     screen.claim("Nothing else happened.", len(counts) == 4 and set(by_action) == known, counts)
 
 
-def _attempts(killed: Killed, finished: Finished, holds: list[Json]) -> list[Attempt]:
+def _attempts(killed: Killed, finished: Finished) -> list[Attempt]:
     """Stored steps as the worker stored them; the lost attempt as the service saw it."""
     rows = []
     for before, step in zip(finished.between["steps"], finished.task["steps"], strict=True):
         if step["action"] == STEP:
-            lost = "killed; one effect, nothing stored"
+            lost = "killed: one effect, nothing stored"
             call = killed.call
             rows.append(
                 Attempt(STEP, killed.pid, call["received_at"], call["ended_at"], lost, killed=True)
             )
         first = before["status"] == "success"
-        again = step["action"] == STEP and len(holds) > 1
+        again = step["action"] == STEP and killed.call["effect"]
         rows.append(
             Attempt(
                 step["action"],
                 killed.pid if first else finished.pid,
                 step["startedAt"] or "",
                 step["completedAt"] or "",
-                "stored; same key, no new effect" if again else "stored",
+                "stored: same key, no new effect" if again else "stored",
             )
         )
     return rows
@@ -240,4 +255,4 @@ def _counts(calls: list[Json], effects: list[Json]) -> list[Count]:
 def _reason(response: httpx.Response) -> str:
     outcome = response.headers.get("x-localedge-outcome", "")
     isolate = response.headers.get("x-localedge-isolate", "?")
-    return f"{response.reason_phrase} (isolate {isolate}, outcome {outcome or 'ok'})"
+    return f"(isolate {isolate}, outcome {outcome or 'unknown'})"
