@@ -16,7 +16,14 @@ import typer
 import uvloop
 
 from localedge.cli.output import Printer
+from localedge.gateway.application import Gateway
+from localedge.gateway.control import control
+from localedge.gateway.guard import Guard
+from localedge.gateway.listening import bind, listening
 from localedge.project import load
+from localedge.supervisor.launch import Launched
+from localedge.supervisor.state import Run, remove_run, write_run
+from localedge.supervisor.supervisor import supervised
 from localedge.project.options import load_arguments
 
 app = typer.Typer(add_completion=False)
@@ -36,6 +43,7 @@ class Wishes:
 
 @app.command()
 def dev(
+    ctx: typer.Context,
     port: Annotated[int | None, typer.Option(help="Listen on this port; 0 takes any.")] = None,
     config: Annotated[
         list[Path] | None,
@@ -59,18 +67,10 @@ def dev(
     printer.install(logging.DEBUG if verbose else logging.INFO)
     wishes = Wishes(tuple(config or ()), env, tuple(env_file or ()), port, persist_to)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(wishes, printer))
+        runner.run(_serve(wishes, printer, ctx.obj))
 
 
-async def _serve(wishes: Wishes, printer: Printer) -> None:
-    # Imported here: the fork server and Valkey start while these load.
-    from localedge.gateway.application import Gateway
-    from localedge.gateway.control import control
-    from localedge.gateway.guard import Guard
-    from localedge.gateway.listening import bind, listening
-    from localedge.supervisor.state import Run, remove_run, write_run
-    from localedge.supervisor.supervisor import supervised
-
+async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) -> None:
     projects = [
         load(**arguments)
         for arguments in load_arguments(
@@ -92,7 +92,9 @@ async def _serve(wishes: Wishes, printer: Printer) -> None:
         port = listener.getsockname()[1]
         stop = _stop_signal()
         token = secrets.token_urlsafe(24)
-        async with supervised(projects, state, on_record=printer.record) as supervisor:
+        async with supervised(
+            projects, state, on_record=printer.record, launched=launched
+        ) as supervisor:
             guarded = Guard(control(supervisor), port=port, token=token)
             async with listening(Gateway(supervisor.pools[0], guarded), listener):
                 write_run(

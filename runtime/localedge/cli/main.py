@@ -4,51 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
-
-import typer
-from typer.core import TyperCommand, TyperGroup
-
-from localedge.errors import Exit, OperatorError
-
-# A noun's module is imported when it is named, so that `dev` does not pay for all the others.
-NOUNS = {
-    "dev": "localedge.cli.dev",
-    "kill": "localedge.cli.kill",
-    "clock": "localedge.cli.clock",
-    "kv": "localedge.cli.kv",
-    "d1": "localedge.cli.d1",
-    "doctor": "localedge.cli.doctor",
-}
-_COMPLETION = {"install_completion", "show_completion"}
-
-
-class Nouns(TyperGroup):
-    """The group of all nouns."""
-
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer's own subclass
-        """The nouns, in the order in which help shows them."""
-        return [noun for noun, module in NOUNS.items() if find_spec(module) is not None]
-
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | TyperGroup | None:  # type: ignore[override]
-        """The noun's command, or group of verbs."""
-        module = NOUNS.get(cmd_name)
-        if module is None or find_spec(module) is None:
-            return None
-        command = typer.main.get_command(import_module(module).app)
-        command.name = cmd_name
-        command.params = [p for p in command.params if p.name not in _COMPLETION]
-        assert isinstance(command, TyperCommand | TyperGroup)
-        return command
-
-
-app = typer.Typer(cls=Nouns, no_args_is_help=True, rich_markup_mode="rich")
-
-
-@app.callback()
-def localedge() -> None:
-    """Run, break and trust Cloudflare-style Python Workers on plain CPython."""
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -56,11 +11,17 @@ def main(args: Sequence[str] | None = None) -> None:
 
     Errors: an OperatorError becomes one line on stderr and its own exit code.
     """
-    command = typer.main.get_command(app)
+    given = sys.argv[1:] if args is None else [*args]
+    launched = None
+    if given[:1] == ["dev"] and "--help" not in given:
+        # The fork server imports what isolates need while we import what we need.
+        from localedge.supervisor.launch import Launched
+
+        launched = Launched()
     try:
-        command.main(args, prog_name="localedge")
-    except OperatorError as error:
-        print(error, file=sys.stderr)  # noqa: T201  (stderr is where a command speaks)
-        raise SystemExit(int(error.exit)) from None
-    except KeyboardInterrupt:
-        raise SystemExit(int(Exit.FAILED)) from None
+        from localedge.cli import nouns
+
+        raise SystemExit(nouns.run(given, launched))
+    finally:
+        if launched is not None:
+            launched.discard()

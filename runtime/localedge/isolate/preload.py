@@ -1,31 +1,63 @@
-"""Imports what every isolate needs, once, in the process that isolates are forked from."""
+"""Imports what isolates need, once, in the process that they are forked from.
+
+Step by step, so that this process can answer in between; what a worker needs to load comes first.
+"""
 
 from __future__ import annotations
 
+import gc
 import importlib
+import sys
 from typing import Final
 
-from localedge.sdk import finder
-
-_MODULES: Final = (
-    "localedge.isolate.process",
-    "workers",
-    "js",
-    "pyodide.ffi",
-    "httpx",
-    "asyncio.taskgroups",
-    "json",
-    "random",
-    "uuid",
-    "datetime",
-    "time_machine",
-    "traceback",
-    "encodings.idna",
-)
+_NEEDED: Final = ("localedge.isolate.process", "workers", "pyodide.ffi")
+_USEFUL: Final = ("js", "httpx", "encodings.idna", "uuid", "random")
+_NOT_FOR_WORKERS: Final = ("httpx._main", "pytest")
+"""Optional parts that other packages import when they find them: httpx its command line (with
+rich), time_machine its pytest plugin. They would cost every isolate time and memory."""
 
 
-def everything() -> None:
-    """All of it is in `sys.modules`; a fork shares its memory until it writes to it."""
+class Preload:
+    """The imports that are left."""
+
+    def __init__(self) -> None:
+        gc.disable()
+        self._needed = [*_NEEDED]
+        self._useful = [*_USEFUL]
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether `step` has something to do."""
+        return bool(self._needed or self._useful)
+
+    def step(self) -> None:
+        """One more module is imported."""
+        _import((self._needed or self._useful).pop(0))
+        if not self._needed:
+            _freeze()
+
+    def until_forkable(self) -> None:
+        """What every worker needs is imported."""
+        while self._needed:
+            self.step()
+
+
+def _import(name: str) -> None:
+    from localedge.sdk import finder
+
     finder.install()
-    for name in _MODULES:
+    hidden = [module for module in _NOT_FOR_WORKERS if module not in sys.modules]
+    for module in hidden:
+        # None means "not there" to the import system.
+        sys.modules[module] = None  # type: ignore[assignment]
+    try:
         importlib.import_module(name)
+    finally:
+        for module in hidden:
+            del sys.modules[module]
+
+
+def _freeze() -> None:
+    """The heap as it is now stays shared: a fork's collector does not write to it."""
+    gc.collect()
+    gc.freeze()

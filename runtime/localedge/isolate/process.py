@@ -19,9 +19,10 @@ from localedge.errors import OperatorError
 from localedge.isolate import console, lifeline
 from localedge.isolate.boot import Boot, NotReady, Ready
 from localedge.isolate.environment import open_env
-from localedge.isolate.failures import Failure, failure_of
+from localedge.isolate.failures import Failure
 from localedge.isolate.ownership import task_factory
 from localedge.isolate.serving import Serving
+from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import NOTE, Channel, Frame
 from localedge.probe import Probe
 from localedge.sdk.dispatch import load_worker

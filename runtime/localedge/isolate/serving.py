@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Final, overload
 
 from localedge.binding import EnvWrapper
-from localedge.isolate.failures import Failure, failure_of
+from localedge.isolate.failures import Failure
 from localedge.isolate.ownership import EVENT, Event
+from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import (
     CANCEL,
     CHUNK_BYTES,

@@ -8,20 +8,18 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
 from localedge.errors import OperatorError
 from localedge.isolate.wire import Items, pack, unpack
+from localedge.supervisor.launch import Launched
 
 logger = logging.getLogger(__name__)
 
 _DEADLINE_S: Final = 30.0
 _RECORD_BYTES: Final = 128 * 1024
-PACKETS: Final = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
-CONTROL: Final = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
 
 Record = tuple[int, int, str, str, str]
 """One line of worker output: pid, generation, ray, level, text."""
@@ -35,7 +33,11 @@ class Forks:
     """
 
     def __init__(
-        self, *, on_exit: Callable[[int, int], None], on_record: Callable[[Record], None]
+        self,
+        launched: Launched,
+        *,
+        on_exit: Callable[[int, int], None],
+        on_record: Callable[[Record], None],
     ) -> None:
         self._on_exit = on_exit
         self._on_record = on_record
@@ -45,24 +47,10 @@ class Forks:
         self._items = Items()
         self._loop = asyncio.get_running_loop()
         self.lost: asyncio.Future[None] = self._loop.create_future()
-
-    def start(self, lock: int) -> None:
-        """The fork server's process runs; it shares the descriptor `lock` of the state's lock."""
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, CONTROL)
-        self._log, log = socket.socketpair(socket.AF_UNIX, PACKETS)
-        numbers = (theirs.fileno(), log.fileno(), lock)
-        with theirs, log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", f"{__package__}.forkserver", *map(str, numbers)],
-                stdin=subprocess.DEVNULL,
-                stdout=2,
-                pass_fds=numbers,
-                start_new_session=True,
-            )
-        for end, read in ((self._control, self._read_control), (self._log, self._read_log)):
-            end.setblocking(False)
-            self._loop.add_reader(end, read)
-        self._send("import")
+        self._control, self._log = launched.control, launched.log
+        self._process = launched.process
+        self._loop.add_reader(self._control, self._read_control)
+        self._loop.add_reader(self._log, self._read_log)
 
     @property
     def pid(self) -> int:
@@ -91,6 +79,10 @@ class Forks:
     def kill(self, pid: int, number: int = signal.SIGKILL) -> None:
         """`pid`, which was started here, gets the signal; one that has ended gets none."""
         self._send("kill", pid, int(number))
+
+    def share_lock(self, descriptor: int) -> None:
+        """The state's lock is held until the fork server is gone too."""
+        self._send("lock", descriptors=[descriptor])
 
     def remove_at_end(self, path: str) -> None:
         """The folder `path` is removed when the fork server leaves, even if we were killed."""

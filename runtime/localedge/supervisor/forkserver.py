@@ -3,8 +3,8 @@
 Started with `-m` in a session of its own; single-threaded, so that a fork is whole. It imports
 what every isolate needs, freezes its heap, and then acts on what comes over its control socket:
 
-from the supervisor  ("import",)  ("fork", token) + two descriptors  ("run", token, argv)
-                     ("kill", pid, signal)  ("remove", path)
+from the supervisor  ("fork", token) + its socket  ("run", token, argv)  ("kill", pid, signal)
+                     ("remove", path)  ("lock",) + the state lock's descriptor
 to the supervisor    ("started", token, pid)  ("failed", token, text)  ("exited", pid, status)
 
 When the socket closes it kills by pid all that it started, removes the paths that it was given,
@@ -15,7 +15,6 @@ stream, hence the unpacker.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import select
 import shutil
@@ -26,6 +25,7 @@ from collections import deque
 from typing import Any, Final, NoReturn
 
 from localedge.isolate import lifeline
+from localedge.isolate.preload import Preload
 from localedge.isolate.wire import Items, pack
 
 _MOST_DESCRIPTORS: Final = 8
@@ -36,15 +36,15 @@ _LOG_DEADLINE_S: Final = 2.0
 class ForkServer:
     """The loop of this process."""
 
-    def __init__(self, control: socket.socket, log: socket.socket, lock: int) -> None:
+    def __init__(self, control: socket.socket, log: socket.socket) -> None:
         self._control = control
         self._log = log
-        self._lock = lock
+        self._lock: int | None = None
         self._children: set[int] = set()
         self._paths: list[str] = []
         self._items = Items()
         self._descriptors: deque[int] = deque()
-        self._is_ready = False
+        self._preload = Preload()
         self._wake_in, self._wake_out = socket.socketpair()
         for end in (self._wake_in, self._wake_out):
             end.setblocking(False)
@@ -60,7 +60,11 @@ class ForkServer:
         poll.register(self._wake_in, select.POLLIN)
         try:
             while True:
-                for descriptor, _ in poll.poll():
+                # What is asked for at once (Valkey) does not wait for all imports.
+                events = poll.poll(0 if self._preload.is_unfinished else None)
+                if not events:
+                    self._preload.step()
+                for descriptor, _ in events:
                     if descriptor == self._wake_in.fileno():
                         self._reap()
                     elif not self._receive():
@@ -84,8 +88,10 @@ class ForkServer:
 
     def _act(self, message: tuple[Any, ...]) -> None:
         match message:
-            case ("import",):
-                self._preload()
+            case ("lock",):
+                # Shared with the supervisor: the state is free only when all that was started
+                # here is gone.
+                self._lock = self._descriptors.popleft()
             case ("fork", token):
                 self._fork(token, self._descriptors.popleft())
             case ("run", token, argv):
@@ -96,18 +102,8 @@ class ForkServer:
             case ("remove", path):
                 self._paths.append(path)
 
-    def _preload(self) -> None:
-        if not self._is_ready:
-            gc.disable()
-            from localedge.isolate import preload
-
-            preload.everything()
-            gc.collect()
-            gc.freeze()
-            self._is_ready = True
-
     def _fork(self, token: int, descriptor: int) -> None:
-        self._preload()
+        self._preload.until_forkable()
         parent = os.getpid()
         try:
             pid = os.fork()
@@ -154,8 +150,10 @@ class ForkServer:
             signal.signal(number, signal.SIG_DFL)
         for end in (self._control, self._wake_in, self._wake_out):
             end.close()
-        for descriptor in (*self._descriptors, self._lock):
+        for descriptor in self._descriptors:
             os.close(descriptor)
+        if self._lock is not None:
+            os.close(self._lock)
 
     def _started(self, token: int, pid: int) -> None:
         self._children.add(pid)
@@ -191,17 +189,12 @@ class ForkServer:
 
 
 def main() -> None:
-    """Serve on the descriptors named on the command line: control socket, log socket, state lock.
-
-    The lock is shared with the supervisor, so that the state is free only when all that was
-    started here is gone.
-    """
+    """Serve on the descriptors named on the command line: control socket, log socket."""
     control, log = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
-    lock = int(sys.argv[3])
-    for descriptor in (control.fileno(), log.fileno(), lock):
-        os.set_inheritable(descriptor, False)
+    for end in (control, log):
+        end.set_inheritable(False)
     log.settimeout(_LOG_DEADLINE_S)
-    ForkServer(control, log, lock).serve()
+    ForkServer(control, log).serve()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from localedge.supervisor import state as state_folder
 from localedge.supervisor import valkey
 from localedge.supervisor.forks import Forks, Record
 from localedge.supervisor.isolates import KILLED
+from localedge.supervisor.launch import Launched
 from localedge.supervisor.pool import Pool
 
 logger = logging.getLogger(__name__)
@@ -82,17 +83,22 @@ def check(project: Project) -> None:
 
 @asynccontextmanager
 async def supervised(
-    projects: Sequence[Project], state: Path, *, on_record: Callable[[Record], None]
+    projects: Sequence[Project],
+    state: Path,
+    *,
+    on_record: Callable[[Record], None],
+    launched: Launched | None = None,
 ) -> AsyncIterator[Supervisor]:
     """The workers of `projects` are starting on the state in `state`; at the end nothing is left.
 
+    Shape: `launched` is a fork server that was started already.
     Errors: OperatorError when the state is in use, Valkey cannot start, or `main` is missing.
     """
     for project in projects:
         check(project)
     async with state_folder.locked(state) as lock:
-        forks = Forks(on_exit=_log_exit, on_record=on_record)
-        forks.start(lock)
+        forks = Forks(launched or Launched(), on_exit=_log_exit, on_record=on_record)
+        forks.share_lock(lock)
         supervisor = Supervisor(state, forks)
         try:
             supervisor.kv_url = await _kv(supervisor, projects)
