@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -13,7 +15,8 @@ import pytest
 
 from localedge.binding import EnvWrapper
 from localedge.probe import Probe
-from localedge.sdk import finder
+from localedge.sdk import finder, web
+from localedge.sdk.context import ExecutionContext
 from localedge.sdk.dispatch import Worker, load_worker
 from localedge.sdk.host import Host, set_host
 
@@ -50,7 +53,7 @@ class Bench:
 
 
 @pytest.fixture
-async def bench(platform: None) -> AsyncIterator[Bench]:
+def bench(platform: None) -> Iterator[Bench]:
     """A host for the test, without bindings and without a network at first."""
     made = Bench()
     made.use(network=httpx.MockTransport(lambda request: httpx.Response(404)))
@@ -75,3 +78,52 @@ def load(bench: Bench, tmp_path: Path) -> LoadWorker:
         return load_worker(main)
 
     return write_and_load
+
+
+class Client:
+    """Sends requests to a worker as the runtime does."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self.context = ExecutionContext()
+
+    async def send(
+        self,
+        worker: Worker,
+        path: str = "/",
+        *,
+        method: str = "GET",
+        headers: list[tuple[str, str]] | None = None,
+        body: Any = None,
+    ) -> Answer:
+        """The worker's whole answer; what it left to `waitUntil` is done."""
+        self.context = ExecutionContext()
+        request = web.Request(method, f"https://edge.test{path}", headers or [], body)
+        response = await worker.fetch(request, self._bench.env, self.context)
+        content = await response.read()
+        await self.context.drain(5)
+        return Answer(response.status, response.headers, content)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a client got."""
+
+    status: int
+    headers: web.Headers
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.content.decode()
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.content)
+
+
+@pytest.fixture
+def client(bench: Bench) -> Client:
+    return Client(bench)

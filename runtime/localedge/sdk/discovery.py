@@ -83,7 +83,7 @@ def public_methods(entrypoint: type[Any]) -> frozenset[str]:
     """
     found: set[str] = set()
     for cls in entrypoint.__mro__:
-        if cls.__module__.partition(".")[0] == "workers" or cls is object:
+        if cls.__module__ == "workers.entrypoints" or cls is object:
             continue
         for name, value in vars(cls).items():
             if not name.startswith("_") and inspect.isfunction(value):

@@ -237,6 +237,10 @@ def worker_frames(traceback: TracebackType | None) -> TracebackType | None:
     None when no frame is, for example for a syntax error in the main module.
     """
     step = traceback
+    while step is not None and step.tb_frame.f_code.co_filename != __file__:
+        step = step.tb_next
+    if step is None:
+        step = traceback
     while step is not None and _is_ours(step.tb_frame):
         step = step.tb_next
     return step
