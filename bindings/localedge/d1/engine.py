@@ -46,10 +46,11 @@ class EngineError(Exception):
 
     Shape: `text` is the engine's own, with its codes:
     "UNIQUE constraint failed: u.e: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)";
-    `done` counts the queries before the one that failed, all of them when committing failed.
+    `done`, where it is known, counts the queries before the one that failed, all of them when
+    committing failed.
     """
 
-    def __init__(self, text: str, *, done: int = 0) -> None:
+    def __init__(self, text: str, *, done: int | None = None) -> None:
         super().__init__(text)
         self.text = text
         self.done = done

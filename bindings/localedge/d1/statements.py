@@ -113,7 +113,9 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 def _parse(sql: str) -> Parsed:
     is_blank = not _COMMENT_LINE.sub("", sql).strip()
-    sql = _LONE_SURROGATE.sub("\ufffd", sql.partition("\0")[0])
+    # SQLite reads up to the first NUL; what follows is then no statement.
+    sql, nul, _ = sql.partition("\0")
+    sql = _LONE_SURROGATE.sub("\ufffd", sql)
     if len(sql) > rules.MAX_SQL_BYTES or len(sql.encode()) > rules.MAX_SQL_BYTES:
         return _refused(texts.TOO_LONG, is_blank=is_blank)
     if OWN_MARK in sql:
@@ -126,7 +128,7 @@ def _parse(sql: str) -> Parsed:
         statements=statements,
         refusal=None,
         is_blank=is_blank,
-        has_tail=has_tail,
+        has_tail=has_tail or nul != "",
         is_read_only=all(statement.is_read_only for statement in statements),
         sets_pragma=any(statement.sets_pragma for statement in statements),
     )
