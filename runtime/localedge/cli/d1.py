@@ -198,6 +198,8 @@ def _folder(cwd: Path | None) -> Path:
 def _migrations_of(flags: Flags, database: str) -> tuple[Target, MigrationFolder]:
     """The database and its migrations, everything checked in wrangler's order."""
     project = require_project(flags)
+    if flags.is_remote:
+        target(flags, project, database)
     folder = folder_of(project, database)
     if not folder.path.exists():
         output.tell(folder.missing_text)

@@ -20,7 +20,7 @@ def framed(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _lines(cell: str) -> list[str]:
-    return cell.expandtabs(1).splitlines() or [""]
+    return cell.split("\n")
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypedDict, cast
 
 from localedge.d1.database import D1Database
+from localedge.d1.engine import EngineError
 from localedge.d1.migrations.folder import DatabaseEntry, MigrationFolder, migration_folder
 from localedge.d1.migrations.splitting import split
 from localedge.d1.sqlite import Durability, open_engine
 from localedge.errors import JsException, OperatorError
 
 DEFAULT_TABLE: Final = "d1_migrations"
+_EXCERPT: Final = 60
 
 _CREATE_LEDGER: Final = """CREATE TABLE IF NOT EXISTS {table}(
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -25,7 +27,8 @@ _CREATE_LEDGER: Final = """CREATE TABLE IF NOT EXISTS {table}(
     applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )"""
 _READ_LEDGER: Final = "SELECT * FROM {table} ORDER BY id"
-_RECORD: Final = "\nINSERT INTO {table} (name)\nVALUES ({name});"
+# In wrangler's letters: they show in the engine's text when they are glued to an open quote.
+_RECORD: Final = "\nINSERT INTO {table} (name)\nvalues ({name});"
 
 
 class Settings(Protocol):
@@ -57,6 +60,19 @@ class Applied:
 
     name: str
     commands: int
+
+
+class BatchError(OperatorError):
+    """Statements that were to run as one transaction left nothing behind.
+
+    Shape: `message` is the engine's text, without D1's prefix; `place` a sentence that says which
+    statement failed, "" when nobody knows; `is_last` when it was the last one.
+    """
+
+    def __init__(self, text: str, place: str, *, is_last: bool) -> None:
+        super().__init__("d1/failed", text, f"{place} Nothing was changed.".lstrip())
+        self.place = place
+        self.is_last = is_last
 
 
 class MigrationError(OperatorError):
@@ -91,22 +107,29 @@ class Migrations:
 
         Errors: MigrationError; that file left nothing behind and the ones after it were not tried.
         """
-        for name in names:
-            yield Applied(name, await self._apply(name))
+        for at, name in enumerate(names):
+            try:
+                yield Applied(name, await self._apply(name))
+            except OperatorError as exc:
+                place = exc.place if isinstance(exc, BatchError) else ""
+                left = f"It was undone as a whole; pending: {', '.join(names[at:])}."
+                raise MigrationError(name, exc.message, f"{name}: {place} {left}") from exc
 
     async def _apply(self, name: str) -> int:
         try:
             text = (self.folder.path / name).read_bytes().decode("utf-8", "replace")
         except OSError as exc:
-            raise MigrationError(name, f"{name}: {exc.strerror}", "") from exc
+            raise OperatorError("d1/cannot-read", f"{name}: {exc.strerror}") from exc
         literal = "'" + name.replace("'", "''") + "'"
         record = _RECORD.format(table=quoted(self.table), name=literal)
+        statements = split(text + record)
         try:
-            statements = split(text + record)
             return len(await run_batch(self.database, statements))
-        except OperatorError as exc:
-            hint = f"{name} was undone as a whole. {exc.hint}".rstrip()
-            raise MigrationError(name, exc.message, hint) from exc
+        except BatchError as exc:
+            # The record is glued to the text: without a `;` it becomes part of its last statement.
+            if exc.is_last and f"{statements[-1]};" != record.strip():
+                exc.place += " The last statement lacks its `;`."
+            raise
 
 
 class StatementResult(TypedDict):
@@ -120,13 +143,28 @@ class StatementResult(TypedDict):
 async def run_batch(database: D1Database, statements: Sequence[str]) -> list[StatementResult]:
     """The results of `statements`, run as one transaction.
 
-    Errors: OperatorError with the engine's text, without D1's prefix; nothing remains.
+    Errors: BatchError; nothing remains.
     """
     try:
         results = await database.batch([database.prepare(sql) for sql in statements])
     except JsException as exc:
-        raise OperatorError("d1/failed", (exc.cause or exc).message) from exc
+        done = exc.__cause__.done if isinstance(exc.__cause__, EngineError) else None
+        raise BatchError(
+            (exc.cause or exc).message,
+            "" if done is None else _place(done, statements),
+            is_last=done == len(statements) - 1,
+        ) from exc
     return cast("list[StatementResult]", results)
+
+
+def _place(done: int, statements: Sequence[str]) -> str:
+    """Which of `statements` failed, after `done` of them, as a sentence."""
+    count = len(statements)
+    if done >= count:
+        return "All statements ran, but what they left could not be committed."
+    text = " ".join(statements[done].split())
+    excerpt = text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
+    return f"Statement {done + 1} of {count} failed: `{excerpt}`."
 
 
 def quoted(identifier: str) -> str:

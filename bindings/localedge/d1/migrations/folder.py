@@ -127,7 +127,8 @@ class MigrationFolder:
         path = self.path / name
         line = f"-- Migration number: {number} \t {JsDate(clock.now_ms()).iso()}\n"
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            if not self.path.exists():
+                self.path.mkdir(parents=True)
             with path.open("x", encoding="utf-8", newline="") as file:
                 file.write(line)
         except OSError as exc:
