@@ -1,9 +1,13 @@
-"""What the tests of KV use: a real server, and a namespace of their own on it."""
+"""What the tests of KV use: real servers, and a namespace of their own on one of them."""
 
 from __future__ import annotations
 
 import itertools
+import re
+import shutil
+import subprocess
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +17,38 @@ from localedge.kv.namespace import KvNamespace
 from localedge.kv.redis import RedisConnection, connect
 from localedge.kv.store import Store
 from localedge.probe import Probe
+from localedge.supervisor import valkey
 
 _numbers = itertools.count()
 
 
-@pytest.fixture
-def kv_url(valkey_url: str) -> str:
-    return valkey_url
+def _redis_on_path() -> Path | None:
+    """A real redis-server of version 7 or later, if the machine has one."""
+    found = shutil.which("redis-server")
+    if found is None:
+        return None
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
+    version = re.search(r"\bv=(\d+)\.", said)
+    is_redis = said.startswith("Redis")
+    return Path(found) if is_redis and version and int(version[1]) >= 7 else None
+
+
+REDIS = _redis_on_path()
+
+
+@pytest.fixture(scope="session")
+async def redis_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The URL of the machine's own redis-server."""
+    assert REDIS is not None
+    async with valkey.running(tmp_path_factory.mktemp("redis"), program=REDIS) as url:
+        yield url
+
+
+@pytest.fixture(params=["valkey", *(["redis"] if REDIS else [])])
+def kv_url(request: pytest.FixtureRequest) -> str:
+    """The URL of each kind of server in turn."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
 
 
 @pytest.fixture

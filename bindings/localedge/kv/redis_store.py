@@ -128,13 +128,15 @@ class StrongStore:
         # No UTF-8 text has the byte FF: it is beyond everything that begins with the prefix.
         last = b"(" + prefix + b"\xff" if prefix else b"+"
         found: list[Listed] = []
+        scan = max(limit + 1, _FEWEST_PER_STEP)
         more = True
         while more and len(found) <= limit:
             want = limit + 1 - len(found)
-            scan = min(max(want, _FEWEST_PER_STEP), _MOST_PER_STEP)
             listed, seen, more = await self._list_step(first, last, scan, want)
             found += listed
             first = b"(" + seen
+            # Many have expired here: look at as many as one call may.
+            scan = _MOST_PER_STEP
         return Page(tuple(found[:limit]), complete=len(found) <= limit)
 
     async def _list_step(

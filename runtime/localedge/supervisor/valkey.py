@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import os
 import platform
+import re
 import shutil
 import signal
 import sys
@@ -28,6 +29,8 @@ MAX_SOCKET_PATH_BYTES: Final = 103
 _ON_PATH: Final = ("valkey-server", "redis-server")
 _ENDING_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
+_STAMP: Final = re.compile(r"^\d+:[A-Z] .*?\.\d{3} [*#.-]")
+_LAST_LINES: Final = 4
 
 
 def find_server() -> Path:
@@ -61,15 +64,16 @@ def _wheel_server() -> Path | None:
     return program if os.access(program, os.X_OK) else None
 
 
-def command(data_dir: Path, socket_path: Path) -> list[str]:
+def command(data_dir: Path, socket_path: Path, *, program: Path | None = None) -> list[str]:
     """The command line of a server that keeps `data_dir` and listens on `socket_path` only.
 
     Shape: an append-only file, flushed every second: what was acknowledged outlives the server's
     process (the kernel has it), and of a power cut at most a second is lost. No TCP port.
+    `program` is the server to use, by default the one that `find_server` finds.
     Errors: OperatorError `kv/no-server`.
     """
     return [
-        str(find_server()),
+        str(program or find_server()),
         *("--port", "0"),
         *("--unixsocket", str(socket_path)),
         *("--unixsocketperm", "700"),
@@ -126,10 +130,11 @@ async def _answers(socket_path: Path) -> bool:
 
 
 @asynccontextmanager
-async def running(data_dir: Path) -> AsyncIterator[str]:
+async def running(data_dir: Path, *, program: Path | None = None) -> AsyncIterator[str]:
     """The URL of a server over `data_dir`, which is our child and ends with the block.
 
     Shape: `data_dir` is made if it is not there; the caller sees to it that nobody else has it.
+    `program` as in `command`.
     Errors: OperatorError `kv/no-server`, `kv/not-started`, `kv/not-ready`, exit 4.
     """
     _prepare(data_dir)
@@ -137,7 +142,7 @@ async def running(data_dir: Path) -> AsyncIterator[str]:
     socket_path = folder / SOCKET_NAME
     try:
         process = await asyncio.create_subprocess_exec(
-            *command(data_dir, socket_path),
+            *command(data_dir, socket_path, program=program),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
@@ -179,12 +184,13 @@ async def _started(process: asyncio.subprocess.Process, data_dir: Path, socket_p
 
 
 def last_words(data_dir: Path) -> str:
-    """The last line of the server's log, without its time stamp."""
+    """The end of the server's log as one line, without time stamps."""
     try:
-        lines = (data_dir / LOG_NAME).read_text("utf-8", "replace").splitlines()
+        text = (data_dir / LOG_NAME).read_text("utf-8", "replace")
     except OSError:
         return "it left no log"
-    return lines[-1].rpartition(" # ")[2].strip() if lines else "its log is empty"
+    lines = [_STAMP.sub("", line).strip() for line in text.splitlines()]
+    return " ".join([line for line in lines if line][-_LAST_LINES:]) or "its log is empty"
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
