@@ -257,7 +257,8 @@ class MemoryEngine(Engine):
 
     def snapshot(self) -> bytes:
         """The whole database as it is now."""
-        return self._driver.serialize()
+        with self._driver.transactions.trusted():
+            return self._driver.serialize()
 
     def restore(self, snapshot: bytes) -> None:
         """Make the database what it was at `snapshot`."""
