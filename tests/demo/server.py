@@ -85,7 +85,7 @@ async def dev_server(folder: Path, *, travel_url: str) -> AsyncIterator[Server]:
     """
     state, log, env_file = folder / "state", folder / "dev.log", folder / "demo.env"
     env_file.write_text(f"TRAVEL_URL={travel_url}\n", "utf-8")
-    port = _free_port()
+    port = free_port()
     command = [LOCALEDGE, "dev", "--config", str(CONFIG), "--port", str(port)]
     command += ["--persist-to", str(state), "--env-file", str(env_file)]
     async with (
@@ -121,7 +121,8 @@ def is_unlocked(state: Path) -> bool:
         return True
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nothing listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
