@@ -140,14 +140,12 @@ def test_a_key_that_is_not_inherited_and_missing_is_a_warning(tmp_path: Path) ->
 
 
 def test_null_in_an_environment_takes_an_inherited_key_from_the_top(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "wrangler.jsonc": '{"name": "a", "main": "entry.py", "compatibility_date": "2026-10-01",'
-            '"compatibility_flags": ["python_workers"], "triggers": {"crons": ["* * * * *"]},'
-            '"env": {"s": {"triggers": null}}}'
-        },
+    text = (
+        '{"name": "a", "main": "entry.py", "compatibility_date": "2026-10-01", '
+        '"compatibility_flags": ["python_workers"], "triggers": {"crons": ["* * * * *"]}, '
+        '"env": {"s": {"triggers": null}}}'
     )
+    write(tmp_path, {"wrangler.jsonc": text})
 
     assert loaded(tmp_path, environment="s").crons == ("* * * * *",)
 
