@@ -78,7 +78,7 @@ async def check_page_by_page(kv: Any, model: Model, prefix: str, limit: int) -> 
 
 
 async def perform(
-    kv: Any, model: Model, step: tuple[Any, ...], tick: Callable[[int], None]
+    kv: Any, model: Model, step: tuple[Any, ...], tick: Callable[[float], object]
 ) -> None:
     match step:
         case ("put", key, value, metadata, ttl):

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.kv.conftest import BindingOf
+from tests.waiting import wait_until
 
 from localedge.errors import Exit, JsException, OperatorError
 from localedge.kv.redis import RedisConnection, connect
@@ -159,7 +160,7 @@ async def test_a_call_that_nobody_waits_for_any_more_goes_on(kv: Any) -> None:
     with pytest.raises(asyncio.CancelledError):
         await putting
 
-    assert await kv.get("k") == "v"
+    assert await wait_until(lambda: kv.get("k")) == "v"
 
 
 async def test_answers_reach_their_own_callers_when_some_stop_waiting(kv: Any) -> None:

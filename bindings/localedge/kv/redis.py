@@ -82,7 +82,7 @@ class _Link:
         if refusal is None:
             future.set_result(reply)
         else:
-            future.set_exception(refusal)
+            _fail(future, refusal)
 
     def lose(self, reason: BaseException | None) -> None:
         """Give every unanswered call _LinkLost, and take no more."""
@@ -90,7 +90,13 @@ class _Link:
         while self._pending:
             future = self._pending.popleft()
             if not future.done():
-                future.set_exception(_LinkLost(str(reason)))
+                _fail(future, _LinkLost(str(reason)))
+
+
+def _fail(future: asyncio.Future[Reply], reason: Exception) -> None:
+    """`future` raises `reason`; a caller that left while it was still sending may never look."""
+    future.set_exception(reason)
+    future.exception()
 
 
 class RedisConnection:
