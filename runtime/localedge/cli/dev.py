@@ -21,10 +21,10 @@ from localedge.gateway.control import control
 from localedge.gateway.guard import Guard
 from localedge.gateway.listening import bind, listening
 from localedge.project import load
+from localedge.project.options import load_arguments
 from localedge.supervisor.launch import Launched
 from localedge.supervisor.state import Run, remove_run, write_run
 from localedge.supervisor.supervisor import supervised
-from localedge.project.options import load_arguments
 
 app = typer.Typer(add_completion=False)
 HOST = "127.0.0.1"
@@ -105,7 +105,7 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
                         port=port,
                         token=token,
                         kv_url=supervisor.kv_url,
-                        temporary=supervisor.temporary,
+                        temporary=str(supervisor.kv.folder) if supervisor.kv else None,
                     ),
                 )
                 try:

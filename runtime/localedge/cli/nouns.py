@@ -62,8 +62,23 @@ def run(args: Sequence[str], launched: Launched | None = None) -> int:
     try:
         command.main(args, prog_name="localedge", obj=launched)
     except OperatorError as error:
-        print(error, file=sys.stderr)  # noqa: T201  (stderr is where a command speaks)
-        return int(error.exit)
+        return _say(error)
+    except ExceptionGroup as group:
+        # What failed inside a task group: its reader is still the person at the keyboard.
+        found = group.subgroup(OperatorError)
+        if found is None:
+            raise
+        return _say(_first(found))
     except KeyboardInterrupt:
         return int(Exit.FAILED)
     return int(Exit.DONE)
+
+
+def _say(error: OperatorError) -> int:
+    print(error, file=sys.stderr)  # noqa: T201  (stderr is where a command speaks)
+    return int(error.exit)
+
+
+def _first(group: BaseExceptionGroup[OperatorError]) -> OperatorError:
+    inner = group.exceptions[0]
+    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner

@@ -25,11 +25,16 @@ Record = tuple[int, int, str, str, str]
 """One line of worker output: pid, generation, ray, level, text."""
 
 
-class Forks:
-    """A running fork server.
+class ForkServerLost(Exception):  # noqa: N818  (what happened)
+    """The fork server went away before it had started the process."""
 
-    Shape: `lost` is done when it is gone; `on_exit(pid, status)` is called for each process that
-    it started and that ended, `on_record` with each line that an isolate wrote.
+
+class Forks:
+    """The fork server; another one after it was lost.
+
+    Shape: `on_exit(pid, status)` is called for each process that it started and that ended,
+    `on_record` with each line that an isolate wrote, `on_lost` when it is gone unasked: whoever
+    hears that calls `attach` with another.
     """
 
     def __init__(
@@ -38,19 +43,27 @@ class Forks:
         *,
         on_exit: Callable[[int, int], None],
         on_record: Callable[[Record], None],
+        on_lost: Callable[[], None],
     ) -> None:
         self._on_exit = on_exit
         self._on_record = on_record
+        self._on_lost = on_lost
         self._tokens = count(1)
         self._waiting: dict[int, asyncio.Future[int]] = {}
         self._running: dict[int, asyncio.Future[int]] = {}
-        self._items = Items()
         self._loop = asyncio.get_running_loop()
-        self.lost: asyncio.Future[None] = self._loop.create_future()
+        self._up = asyncio.Event()
+        self._is_closing = False
+        self.attach(launched)
+
+    def attach(self, launched: Launched) -> None:
+        """`launched` is the fork server from now on."""
+        self._items = Items()
         self._control, self._log = launched.control, launched.log
         self._process = launched.process
         self._loop.add_reader(self._control, self._read_control)
         self._loop.add_reader(self._log, self._read_log)
+        self._up.set()
 
     @property
     def pid(self) -> int:
@@ -60,7 +73,7 @@ class Forks:
     async def fork(self) -> tuple[int, socket.socket]:
         """The pid of a new isolate's process and our end of its channel.
 
-        Errors: OperatorError when the fork fails or the server is gone.
+        Errors: OperatorError when the fork fails; ForkServerLost when the server went away.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
@@ -98,11 +111,15 @@ class Forks:
 
     async def close(self) -> None:
         """The fork server and all that it started are gone."""
+        self._is_closing = True
         self._lose()
+        await self._reap()
+
+    async def _reap(self) -> None:
         try:
             async with asyncio.timeout(_DEADLINE_S):
-                await asyncio.to_thread(self._process.wait)
-        except TimeoutError:
+                await asyncio.to_thread(self._process.wait, _DEADLINE_S)
+        except (TimeoutError, subprocess.TimeoutExpired):
             self._process.kill()
 
     async def _started(self, kind: str, *rest: object, descriptors: list[int] | None = None) -> int:
@@ -111,6 +128,7 @@ class Forks:
         self._waiting[token] = future
         try:
             async with asyncio.timeout(_DEADLINE_S):
+                await self._up.wait()
                 self._send(kind, token, *rest, descriptors=descriptors)
                 return await future
         except TimeoutError as exc:
@@ -119,7 +137,7 @@ class Forks:
             self._waiting.pop(token, None)
 
     def _send(self, *message: object, descriptors: list[int] | None = None) -> None:
-        if self.lost.done():
+        if not self._up.is_set():
             return
         try:
             socket.send_fds(self._control, [pack(message)], descriptors or [])
@@ -170,19 +188,25 @@ class Forks:
         self._on_record((pid, generation, ray, level, text))
 
     def _lose(self) -> None:
-        if self.lost.done():
+        if not self._up.is_set():
             return
-        self.lost.set_result(None)
+        self._up.clear()
         for end in (self._control, self._log):
             self._loop.remove_reader(end)
             end.close()
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(_no_process("the fork server is gone"))
+                future.set_exception(ForkServerLost())
         for pid, running in [*self._running.items()]:
             running.set_result(-signal.SIGKILL)
             self._on_exit(pid, -signal.SIGKILL)
         self._running.clear()
+        if not self._is_closing:
+            self._on_lost()
+
+    async def lost_one_is_reaped(self) -> None:
+        """The process of the fork server that was lost is no zombie."""
+        await self._reap()
 
 
 def _no_process(text: str) -> OperatorError:

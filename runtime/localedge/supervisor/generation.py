@@ -10,7 +10,7 @@ from typing import Any, Final
 from localedge.errors import OperatorError
 from localedge.isolate.boot import Boot
 from localedge.isolate.failures import Failure
-from localedge.supervisor.forks import Forks
+from localedge.supervisor.forks import Forks, ForkServerLost
 from localedge.supervisor.isolates import EventFailed, Isolate
 
 logger = logging.getLogger(__name__)
@@ -141,6 +141,8 @@ class Generation:
             isolate = await self._load()
         except EventFailed as failed:
             self._boot_failed(failed.failure, failed.outcome)
+        except ForkServerLost:
+            logger.debug("no isolate started: the fork server went away")
         except OperatorError as error:
             self._broken(Failure(kind=error.code, message=error.message, text=str(error)))
         else:

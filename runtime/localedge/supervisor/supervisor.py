@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
-import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,16 +13,14 @@ from localedge.errors import Exit, OperatorError
 from localedge.isolate.boot import Boot
 from localedge.project.models import Project
 from localedge.supervisor import state as state_folder
-from localedge.supervisor import valkey
 from localedge.supervisor.forks import Forks, Record
 from localedge.supervisor.isolates import KILLED
+from localedge.supervisor.kv_server import KvServer
 from localedge.supervisor.launch import Launched
 from localedge.supervisor.pool import Pool
 
 logger = logging.getLogger(__name__)
 
-_VALKEY_START_S: Final = 15.0
-_VALKEY_END_S: Final = 5.0
 _END_S: Final = 2.0
 
 
@@ -34,19 +30,48 @@ class Supervisor:
     Shape: `pools` has one per worker, in the order of the projects; the first gets the port.
     """
 
-    def __init__(self, state: Path, forks: Forks) -> None:
+    def __init__(
+        self,
+        state: Path,
+        lock: int,
+        launched: Launched,
+        tasks: asyncio.TaskGroup,
+        on_record: Callable[[Record], None],
+    ) -> None:
         self.state = state
-        self.forks = forks
+        self._lock = lock
+        self._tasks = tasks
         self.pools: list[Pool] = []
+        self.kv: KvServer | None = None
         self.kv_url: str | None = None
-        self.temporary: str | None = None
-        self.valkey_pid: int | None = None
+        self.forks = Forks(
+            launched, on_exit=self._exited, on_record=on_record, on_lost=self._fork_server_lost
+        )
+        self.forks.share_lock(lock)
 
-    async def end_isolates(self) -> None:
-        """No isolate is left."""
-        async with asyncio.TaskGroup() as group:
-            for pool in self.pools:
-                group.create_task(pool.current.drain(_END_S))
+    async def start(self, projects: Sequence[Project]) -> None:
+        """KV is there, and the isolates of all workers are starting."""
+        given = next((p.local.redis_url for p in projects if p.local.redis_url), None)
+        if given is not None:
+            self.kv_url = given
+        elif any(project.kv_namespaces for project in projects):
+            self.kv = KvServer(self.state / "kv", self.forks, self._tasks.create_task)
+            self.kv_url = self.kv.url
+            await self.kv.start()
+        for project in projects:
+            boot = Boot(project=project, state=self.state, kv_url=self.kv_url, generation=1)
+            self.pools.append(Pool(boot, self.forks, self._tasks.create_task))
+
+    async def end(self) -> None:
+        """No process is left that we started."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for pool in self.pools:
+                    group.create_task(pool.current.drain(_END_S))
+            if self.kv is not None:
+                await self.kv.end()
+        finally:
+            await self.forks.close()
 
     def kill(self, pid: int | None = None) -> int | None:
         """SIGKILL is on its way to the isolate `pid`, or to the busiest one that serves.
@@ -61,6 +86,20 @@ class Supervisor:
                 pool.current.kill(chosen, KILLED)
                 return chosen.pid
         return None
+
+    def _exited(self, pid: int, status: int) -> None:
+        logger.debug("process ended", extra={"pid": pid, "status": status})
+        if self.kv is not None:
+            self.kv.exited(pid)
+
+    def _fork_server_lost(self) -> None:
+        logger.warning("fork server died, starting another", extra={"pid": self.forks.pid})
+        self._tasks.create_task(self._another_fork_server())
+
+    async def _another_fork_server(self) -> None:
+        await self.forks.lost_one_is_reaped()
+        self.forks.attach(Launched())
+        self.forks.share_lock(self._lock)
 
 
 def check(project: Project) -> None:
@@ -96,63 +135,10 @@ async def supervised(
     """
     for project in projects:
         check(project)
-    async with state_folder.locked(state) as lock:
-        forks = Forks(launched or Launched(), on_exit=_log_exit, on_record=on_record)
-        forks.share_lock(lock)
-        supervisor = Supervisor(state, forks)
+    async with state_folder.locked(state) as lock, asyncio.TaskGroup() as tasks:
+        supervisor = Supervisor(state, lock, launched or Launched(), tasks, on_record)
         try:
-            supervisor.kv_url = await _kv(supervisor, projects)
-            async with asyncio.TaskGroup() as tasks:
-                for project in projects:
-                    boot = Boot(
-                        project=project, state=state, kv_url=supervisor.kv_url, generation=1
-                    )
-                    supervisor.pools.append(Pool(boot, forks, tasks.create_task))
-                yield supervisor
-                await supervisor.end_isolates()
-            await _end_valkey(supervisor)
+            await supervisor.start(projects)
+            yield supervisor
         finally:
-            await forks.close()
-
-
-async def _kv(supervisor: Supervisor, projects: Sequence[Project]) -> str | None:
-    given = next((p.local.redis_url for p in projects if p.local.redis_url), None)
-    if given is not None:
-        return given
-    if not any(project.kv_namespaces for project in projects):
-        return None
-    folder = supervisor.temporary = tempfile.mkdtemp(prefix="localedge-")
-    supervisor.forks.remove_at_end(folder)
-    data = supervisor.state / "kv"
-    data.mkdir(exist_ok=True)
-    socket = Path(folder) / "valkey.sock"
-    pid = supervisor.valkey_pid = await supervisor.forks.run(valkey.command(data, socket))
-    ready = asyncio.ensure_future(valkey.wait_ready(socket, timeout_s=_VALKEY_START_S))
-    ended = asyncio.ensure_future(supervisor.forks.ended(pid, within_s=_VALKEY_START_S))
-    try:
-        await asyncio.wait({ready, ended}, return_when=asyncio.FIRST_COMPLETED)
-        if not ready.done():
-            raise OperatorError(
-                "kv/cannot-start",
-                f"Valkey ended with status {ended.result()} instead of starting on {data}.",
-                f"Its log in {supervisor.state} says why; or set redis_url to a server that runs.",
-                exit=Exit.UNREACHABLE,
-            )
-        ready.result()
-    finally:
-        ready.cancel()
-        ended.cancel()
-    return f"unix://{socket}"
-
-
-async def _end_valkey(supervisor: Supervisor) -> None:
-    pid = supervisor.valkey_pid
-    if pid is None:
-        return
-    supervisor.forks.kill(pid, signal.SIGTERM)
-    if await supervisor.forks.ended(pid, within_s=_VALKEY_END_S) is None:
-        supervisor.forks.kill(pid)
-
-
-def _log_exit(pid: int, status: int) -> None:
-    logger.debug("process ended", extra={"pid": pid, "status": status})
+            await supervisor.end()

@@ -1,0 +1,82 @@
+"""A worker loses its isolate: what its requests get, and that nobody else notices."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.runtime.edge import edge, kill, worker, write_project
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.processes, pytest.mark.anyio]
+
+PATIENT = worker("""
+    if "wait" in request.url:
+        print("waiting in", os.getpid())
+        await asyncio.sleep(60)
+    return Response(str(os.getpid()))
+""")
+
+
+async def test_a_request_in_a_killed_isolate_gets_a_500_that_says_so(tmp_path: Path) -> None:
+    write_project(tmp_path, PATIENT)
+
+    async with edge(tmp_path) as server:
+        asking = asyncio.ensure_future(server.get("/wait"))
+        line = await server.wait_log("waiting in")
+        pid = int(line.rpartition(" ")[2])
+        kill(pid)
+        answer = await asking
+
+    assert answer.status_code == 500
+    assert answer.headers["x-localedge-outcome"] == "internalError"
+    assert answer.headers["x-localedge-isolate"] == str(pid)
+    assert f"pid {pid}" in answer.text
+
+
+async def test_the_next_request_is_served_while_one_is_killed(tmp_path: Path) -> None:
+    write_project(tmp_path, PATIENT)
+
+    async with edge(tmp_path) as server:
+        before = await server.wait_full()
+        asking = asyncio.ensure_future(server.get("/wait"))
+        line = await server.wait_log("waiting in")
+        killed = int(line.rpartition(" ")[2])
+        kill(killed)
+        await asking
+        answers = [int((await server.get("/")).text) for _ in range(4)]
+        after = await server.wait_full()
+
+    assert len(set(answers)) == 2
+    assert set(answers) <= set(before) - {killed}
+    assert set(before) - {killed} < set(after)
+
+
+async def test_requests_are_spread_over_two_isolates(tmp_path: Path) -> None:
+    write_project(tmp_path, PATIENT)
+
+    async with edge(tmp_path) as server:
+        await server.wait_full()
+        answers = [(await server.get("/")).text for _ in range(6)]
+
+    assert len(set(answers)) == 2
+    assert answers.count(answers[0]) == 3
+
+
+async def test_the_kill_command_and_endpoint_kill_the_named_isolate(tmp_path: Path) -> None:
+    write_project(tmp_path, PATIENT)
+
+    async with edge(tmp_path) as server:
+        first, *_ = await server.wait_full()
+        answer = await server.order("kill", pid=first)
+        await wait_until(lambda: _without(server.http, first))
+
+    assert answer.json() == {"killed": first}
+
+
+async def _without(http: httpx.AsyncClient, pid: int) -> bool:
+    status = (await http.get("/cdn-cgi/localedge/status")).json()["workers"][0]
+    return pid not in [isolate["pid"] for isolate in status["isolates"]]
