@@ -90,6 +90,16 @@ def test_the_port_of_wranglers_dev_table_counts_unless_ours_says_otherwise(tmp_p
     assert loaded(tmp_path).local.port == 9001
 
 
+def test_strict_turns_on_what_the_edge_enforces_unless_a_key_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    toml(tmp_path, '[localedge]\nstrict = true\nwrite_rate = "warn"\n')
+
+    local = loaded(tmp_path).local
+
+    assert (local.strict, local.consistency, local.write_rate) == (True, "eventual", "warn")
+
+
 def test_a_key_that_is_not_run_is_named_once_and_its_bindings_become_placeholders(
     tmp_path: Path,
 ) -> None:

@@ -85,6 +85,19 @@ def test_an_environment_file_that_is_missing_is_passed_over(tmp_path: Path) -> N
     assert (project.secrets, project.secrets_from) == ({"B": "2"}, ("b.env",))
 
 
+def test_the_switch_for_env_files_counts_for_named_ones_too(tmp_path: Path) -> None:
+    toml(tmp_path, "")
+    write(tmp_path, {"a.env": "A=1\n"})
+
+    project = loaded(
+        tmp_path,
+        env_files=(Path("a.env"),),
+        process_env={"CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV": "false"},
+    )
+
+    assert (project.secrets, project.secrets_from) == ({}, ())
+
+
 def test_commands_that_run_no_worker_read_no_secrets(tmp_path: Path) -> None:
     toml(tmp_path, "")
     (tmp_path / ".dev.vars").mkdir()

@@ -251,8 +251,8 @@ def check_edge(project: Project, *, here: tuple[int, ...] = sys.version_info[:2]
     edge = tuple(int(part) for part in release.python.split(".")[:2])
     if here > edge:
         advice = (
-            f"Python {'.'.join(map(str, here))} runs here: syntax and modules newer than {release.python} pass here "
-            "and fail there. Use the edge's version, or a later compatibility_date."
+            f"Python {'.'.join(map(str, here))} runs here: what is newer than {release.python} "
+            "passes here and fails there. Use the edge's version, or a later compatibility_date."
         )
         return Finding("edge", "warn", message, advice, facts)
     return Finding("edge", "ok", message, facts=facts)

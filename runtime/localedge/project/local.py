@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import ValidationError
 
 from localedge.project.diagnostics import unknown_key
@@ -9,6 +11,9 @@ from localedge.project.document import Document, Json, members, stringify, type_
 from localedge.project.keys import LOCAL
 from localedge.project.models import Local
 from localedge.project.reading import refusal
+
+# What `strict = true` turns on where the table does not say otherwise key by key.
+STRICT: Mapping[str, Json] = {"consistency": "eventual", "write_rate": "enforce"}
 
 
 def read_local(document: Document, value: Json, *, dev: Json, shown: str) -> Local:
@@ -27,6 +32,8 @@ def read_local(document: Document, value: Json, *, dev: Json, shown: str) -> Loc
     port = members(dev).get("port")
     if "port" not in table and isinstance(port, int) and not isinstance(port, bool):
         table = {"port": port, **table}
+    if table.get("strict") is True:
+        table = {**STRICT, **table}
     try:
         return Local.model_validate(table, strict=True)
     except ValidationError as exc:

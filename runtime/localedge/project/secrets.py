@@ -89,8 +89,8 @@ def _load_all(request: Request, *, with_process: bool) -> Loaded:
         for name in _dev_vars(request.environment):
             if (text := _read_dev_vars(request.root / name, request.start)) is not None:
                 return Loaded(dotenv.parse(text), (name,))
-        if not _switch("CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV", request.process_env, default=True):
-            return Loaded({})
+    if not _switch("CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV", request.process_env, default=True):
+        return Loaded({})
     files = [Path(file) for file in request.env_files or _default_files(request.environment)]
     merged, read = _read_files([request.root / file for file in files])
     with_process = with_process or _switch(
