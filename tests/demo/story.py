@@ -112,7 +112,7 @@ async def _lose_the_isolate(
     screen.line(response.text.partition("\n")[0])
     await wait_until(lambda: is_gone(pid))
     successor = await _fresh(server, before)
-    screen.line(f"A fresh isolate, {successor}, has taken its place.", style="green")
+    screen.line(f"A fresh isolate, {successor}, has been started in its place.", style="green")
     return Killed(pid, response, lost | {"key": call["key"]}, successor)
 
 

@@ -25,6 +25,7 @@ class Session:
 
     @classmethod
     def from_row(cls, row: Row) -> Session:
+        """The session that a row of the table is."""
         return cls(**{name: row[name] for name in cls.__slots__})
 
     def to_json(self) -> dict[str, Any]:
@@ -58,6 +59,7 @@ class Step:
 
     @classmethod
     def from_row(cls, row: Row) -> Step:
+        """The step that a row of the table is."""
         return cls(
             index=row["step_index"],
             action=row["action"],
@@ -71,9 +73,11 @@ class Step:
 
     @property
     def effect(self) -> Effect:
+        """What doing the step again would mean."""
         return EFFECTS[self.action]
 
     def to_json(self) -> dict[str, Any]:
+        """The step as clients see it."""
         return {
             "stepIndex": self.index,
             "action": self.action,
@@ -117,6 +121,7 @@ class Task:
         raise LookupError(f"task {self.id}: no output of {action}")
 
     def to_json(self) -> dict[str, Any]:
+        """The task as clients see it, with the question if it waits for a decision."""
         body: dict[str, Any] = {
             "taskId": self.id,
             "sessionId": self.session_id,

@@ -13,7 +13,10 @@ from trip_agent.refusal import Refusal, not_found
 
 SESSION_TTL_S = 24 * 60 * 60
 TOUCH_AFTER_S = 60
-"""A session used again within this time is not written again: KV is slow to take writes."""
+"""A session used again within this time is not written again: KV takes one write a second per key.
+
+Source: reference/kv-d1-contract.md section 1, read 2026-12-01.
+"""
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -11,6 +12,9 @@ from workers import Response, fetch
 
 from trip_agent.models import Step, Task
 from trip_agent.plan import idempotency_key
+
+ANSWER_S = 60.0
+"""How long the service may take for one answer, in seconds."""
 
 
 class Refused(Exception):  # noqa: N818  (the service's answer)
@@ -27,11 +31,13 @@ Output = dict[str, Any]
 class Travel:
     """The tools of the agent: each does one step and returns its result.
 
-    Errors: Refused for an answer with status 4xx; Unclear for no answer, 5xx, or not JSON.
+    Errors: Refused for an answer with status 4xx; Unclear for no answer within `answer_s` seconds,
+    5xx, or not JSON.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, answer_s: float = ANSWER_S) -> None:
         self._url = url.rstrip("/")
+        self._answer_s = answer_s
 
     async def do(self, task: Task, step: Step) -> Output:
         """Do `step` of `task` and return what is to be stored of it."""
@@ -79,8 +85,11 @@ class Travel:
 
     async def _call(self, method: str, path: str, **options: Any) -> Output:
         try:
-            response = await fetch(self._url + path, method=method, **options)
-            answer = await _object(response)
+            async with asyncio.timeout(self._answer_s):
+                response = await fetch(self._url + path, method=method, **options)
+                answer = await _object(response)
+        except TimeoutError as exc:
+            raise Unclear(f"the travel service did not answer in {self._answer_s:g} s") from exc
         except OSError as exc:
             raise Unclear(f"the travel service did not answer: {exc}") from exc
         if response.status >= 400:
