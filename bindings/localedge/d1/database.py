@@ -46,7 +46,7 @@ class D1PreparedStatement(JsBinding):
     ) -> None:
         self._runner = runner
         self.statement = statement
-        self.params = list(params)
+        self.params = [list(param) if isinstance(param, bytes) else param for param in params]
         self._values = values
 
     @property
@@ -102,9 +102,17 @@ async def _run(runner: Runner, queries: Sequence[Query]) -> list[Result]:
 
 async def _batch(runner: Runner, statements: Any) -> list[JsDict]:
     if not isinstance(statements, list):
-        raise js_type_error("statements.map is not a function")
+        raise _no_method(statements, "statements", "map")
     results = await _run(runner, [_query_of(statement) for statement in statements])
     return [result_out(result) for result in results]
+
+
+def _no_method(value: Any, argument: str, method: str) -> JsException:
+    """What JavaScript says when `argument` is a `value` that has no `method`."""
+    if value is None or value is UNDEFINED:
+        text = f"Cannot read properties of {js_string(value)} (reading '{method}')"
+        return js_type_error(text)
+    return js_type_error(f"{argument}.{method} is not a function")
 
 
 def _query_of(statement: Any) -> Query:
@@ -148,7 +156,9 @@ class D1Database(JsBinding):
 
     async def exec(self, sql: Any = UNDEFINED, *_rest: Any) -> JsDict:
         """Run each line of `sql` as a query, all as one transaction."""
-        lines = js_string(sql).strip().split("\n")
+        if not isinstance(sql, str):
+            raise _no_method(sql, "query", "trim")
+        lines = sql.strip().split("\n")
         try:
             results = await _run(self, [Query(parse(line)) for line in lines])
         except JsException as exc:

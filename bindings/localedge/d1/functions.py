@@ -38,6 +38,8 @@ class Missing(NamedTuple):
 def _text(evaluate: Evaluate, value: Value) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
     return str(evaluate("CAST(? AS TEXT)", (value,)))
 
 
@@ -110,7 +112,9 @@ def _is_true(value: Value) -> bool:
     return number is not None and float(number.group()) != 0
 
 
-def _timediff(evaluate: Evaluate) -> Function:
+def make_timediff(evaluate: Evaluate) -> Function:
+    """`timediff(later, earlier)`: how far apart two times are, in years to milliseconds."""
+
     def timediff(later: Value, earlier: Value) -> Value:
         ends = []
         for moment in (later, earlier):
@@ -216,7 +220,7 @@ class StringAgg:
 MISSING: Final = (
     Missing("unhex", (3, 41), (1, 2), _unhex),
     Missing("octet_length", (3, 43), (1,), _octet_length),
-    Missing("timediff", (3, 43), (2,), _timediff),
+    Missing("timediff", (3, 43), (2,), make_timediff),
     Missing("concat", (3, 44), (VARIADIC,), _concat),
     Missing("concat_ws", (3, 44), (VARIADIC,), _concat_ws),
     Missing("jsonb", (3, 45), (1,), _jsonb("")),

@@ -13,7 +13,7 @@ from localedge.boundary import JsDict, number_from_js
 from localedge.coercion import in_js_order, js_string
 from localedge.d1.engine import Result, Row, Value
 from localedge.d1.errors import type_not_supported
-from localedge.values import BigInt, JsFunction, JsSet, Undefined
+from localedge.values import BigInt, JsFunction, JsSet, PyObject, Undefined
 
 
 def bound(value: Any) -> Value:
@@ -33,6 +33,8 @@ def bound(value: Any) -> Value:
             return bytes(int(number) for number in value)
         case Undefined():
             raise type_not_supported("undefined", "undefined")
+        case PyObject():
+            raise type_not_supported("object", "[object Object]")
         case JsFunction():
             raise type_not_supported("function", js_string(value))
     raise type_not_supported("object", js_string(value))

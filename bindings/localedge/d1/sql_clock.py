@@ -1,6 +1,6 @@
 """SQL's own clock while the worker's is moved: 'now' and CURRENT_TIMESTAMP follow it.
 
-The machine's SQLite reads the machine's clock. While the two differ, its clock functions are
+The machine's SQLite reads the machine's clock. Once the two differ, its clock functions are
 replaced by ones that put the worker's time in the place of 'now' and leave the rest to SQLite.
 """
 
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from localedge import clock
 from localedge.d1.connection import Connection
 from localedge.d1.engine import Value
-from localedge.d1.functions import VARIADIC, Evaluate, Function
+from localedge.d1.functions import VARIADIC, Evaluate, Function, make_timediff
 from localedge.d1.program import Program
 
 TOLERANCE_S: Final = 1.0
@@ -49,7 +49,7 @@ class ClockWatch:
 
 
 class Override(NamedTuple):
-    """A clock function to register while the clock is moved."""
+    """A clock function to register when the clock is moved."""
 
     name: str
     arity: int
@@ -80,11 +80,19 @@ _PLACES: Final = {
 
 
 def overrides(evaluate: Evaluate, now: Callable[[], str]) -> Iterator[Override]:
-    """The clock functions as they are while the worker's time is `now()`."""
+    """The clock functions with `now()` in the place of the machine's time."""
     for keyword, name in _KEYWORDS.items():
         yield Override(keyword, 0, _keyword(evaluate, now, name))
     for name, place in _PLACES.items():
         yield Override(name, VARIADIC, _function(evaluate, now, name, place))
+    timediff = make_timediff(evaluate)
+    yield Override(
+        "timediff",
+        2,
+        lambda later, earlier: timediff(
+            *at_moment((later,), now(), 0)[:1], *at_moment((earlier,), now(), 0)[:1]
+        ),
+    )
 
 
 def _keyword(evaluate: Evaluate, now: Callable[[], str], name: str) -> Function:
@@ -93,10 +101,10 @@ def _keyword(evaluate: Evaluate, now: Callable[[], str], name: str) -> Function:
 
 def _function(evaluate: Evaluate, now: Callable[[], str], name: str, place: int) -> Function:
     def call(*values: Value) -> Value:
-        places = ",".join("?" * max(len(values), place + 1))
         if len(values) < place:
             return None
-        return evaluate(f"{name}({places})", at_moment(values, now(), place))
+        given = at_moment(values, now(), place)
+        return evaluate(f"{name}({','.join('?' * len(given))})", given)
 
     return call
 
@@ -114,29 +122,29 @@ def at_moment(values: tuple[Value, ...], moment: str, place: int) -> tuple[Value
 
 
 class SqlClock:
-    """Keeps the clock functions of `connection` with the worker's time, program by program."""
+    """Keeps the clock functions of `connection` with the worker's time, program by program.
+
+    They are replaced when the clock is first moved, and stay so: Python's driver does not take
+    a function off again. Afterwards 'now' is the machine's time while the clock is not moved.
+    """
 
     def __init__(self, connection: Connection, evaluate: Evaluate) -> None:
         self._connection = connection
         self._evaluate = evaluate
-        self._is_moved = False
-        self._moment = ""
+        self._has_replaced = False
+        self._moment = "now"
 
     def follow(self, program: Program) -> None:
         """SQL's clock is `program`'s from now on. Fills in its `real_s` if it has a `now_s`."""
         if program.now_s is None:
-            if self._is_moved:
-                self._register(is_moved=False)
+            self._moment = "now"
             return
         program.real_s = float(str(self._evaluate(REAL_NOW, ())))
-        is_moved = abs(program.now_s - program.real_s) > TOLERANCE_S
+        if abs(program.now_s - program.real_s) <= TOLERANCE_S:
+            self._moment = "now"
+            return
         self._moment = moment_text(program.now_s)
-        if is_moved != self._is_moved:
-            self._register(is_moved=is_moved)
-
-    def _register(self, *, is_moved: bool) -> None:
-        self._is_moved = is_moved
-        for name, arity, function in overrides(self._evaluate, lambda: self._moment):
-            self._connection.create_function(
-                name, arity, function if is_moved else None, deterministic=True
-            )
+        if not self._has_replaced:
+            self._has_replaced = True
+            for name, arity, function in overrides(self._evaluate, lambda: self._moment):
+                self._connection.create_function(name, arity, function, deterministic=True)

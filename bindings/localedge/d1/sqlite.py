@@ -20,12 +20,13 @@ from localedge.d1 import functions, rules, texts
 from localedge.d1.authorizer import Authorizer
 from localedge.d1.bookmarks import bookmark_text
 from localedge.d1.engine import Engine, EngineError, Query, Result, Value
+from localedge.d1.opening import cannot_open, opening_error
 from localedge.d1.program import BookmarkRequest, Program
 from localedge.d1.row_id import SharedRowId
 from localedge.d1.sql_clock import REAL_NOW, ClockWatch, SqlClock
 from localedge.d1.transactions import Transactions
 from localedge.d1.watch import Watch
-from localedge.errors import Exit, OperatorError
+from localedge.errors import OperatorError
 
 Durability: TypeAlias = Literal["process", "power"]
 VERSION: Final = sqlite3.sqlite_version_info
@@ -136,12 +137,23 @@ class _Opening:
     durability: Durability
     busy_timeout_s: float
     opened: list[Driver] = field(default_factory=list)
+    failed: list[Exception] = field(default_factory=list)
 
     def __call__(self) -> sqlite3.Connection:
+        try:
+            driver = self._open()
+        except (sqlite3.Error, OSError, OperatorError) as exc:
+            # aiosqlite does not wait for its thread to end when this raises.
+            self.failed.append(exc)
+            return sqlite3.connect(":memory:")
+        self.opened.append(driver)
+        return driver
+
+    def _open(self) -> Driver:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for needed in (self.path.parent, self.path):
             if needed.exists() and not os.access(needed, os.W_OK):
-                raise _error(needed, "read-only", "attempt to write a readonly database")
+                raise cannot_open(self.path, "read-only", f"{needed.name} cannot be written")
         driver = sqlite3.connect(
             self.path, timeout=self.busy_timeout_s, factory=Driver, check_same_thread=False
         )
@@ -150,7 +162,6 @@ class _Opening:
         except BaseException:
             driver.close()
             raise
-        self.opened.append(driver)
         return driver
 
     def _set_up(self, driver: Driver) -> None:
@@ -170,32 +181,6 @@ class _Opening:
                 time.sleep(0.005)
         driver.execute(f"PRAGMA synchronous={_SYNCHRONOUS[self.durability]}")
         driver.put_under_rules(SharedRowId(self.path.with_name(f"{self.path.name}-rowid")))
-
-
-_KINDS: Final = {
-    sqlite3.SQLITE_NOTADB: "not-a-database",
-    sqlite3.SQLITE_CORRUPT: "corrupt",
-    sqlite3.SQLITE_BUSY: "locked",
-    sqlite3.SQLITE_READONLY: "read-only",
-    sqlite3.SQLITE_FULL: "disk-full",
-}
-_HINTS: Final = {
-    "not-a-database": "Move the file away, or give the database another id.",
-    "corrupt": "Move the file away, or put a copy of it back.",
-    "locked": "Another program has locked it: end that program and try again.",
-    "read-only": "Make the file and its folder writable.",
-    "disk-full": "Free some space on its disk.",
-    "cannot-open": "Look at the file, its folder and its disk.",
-}
-
-
-def _error(path: Path, kind: str, text: str) -> OperatorError:
-    return OperatorError(f"d1/{kind}", f"{path}: {text}.", _HINTS[kind], exit=Exit.UNREACHABLE)
-
-
-def _opening_error(path: Path, exc: sqlite3.Error | OSError) -> OperatorError:
-    code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
-    return _error(path, _KINDS.get(code, "cannot-open"), str(exc))
 
 
 class SqliteEngine(Engine):
@@ -286,11 +271,10 @@ async def open_engine(
     """
     opening = _Opening(path, durability, busy_timeout_s)
     async with AsyncExitStack() as stack:
-        try:
-            async with asyncio.timeout(busy_timeout_s + 30):
-                connection = await stack.enter_async_context(aiosqlite.Connection(opening, 64))
-        except (sqlite3.Error, OSError) as exc:
-            raise _opening_error(path, exc) from exc
+        async with asyncio.timeout(busy_timeout_s + 30):
+            connection = await stack.enter_async_context(aiosqlite.Connection(opening, 64))
+        for exc in opening.failed:
+            raise opening_error(path, exc) from exc
         engine = SqliteEngine(connection, opening.opened[0], query_timeout_s)
         stack.callback(engine.close)
         yield engine

@@ -1,0 +1,397 @@
+"""What SQL D1 allows: statements, pragmas, functions, modules; and what it refuses, how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.d1.asking import refusal, rows, value
+
+from localedge.d1 import rules
+from localedge.d1.statements import OWN_MARK
+
+pytestmark = pytest.mark.anyio
+
+NOT_AUTHORIZED = "not authorized: SQLITE_AUTH"
+
+
+async def _tables(db: Any) -> None:
+    await db.exec(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)\n"
+        "CREATE INDEX i ON t (a)\n"
+        "INSERT INTO t VALUES (1, 'x'), (2, 'y')"
+    )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "BEGIN",
+        "begin immediate",
+        "COMMIT",
+        "END",
+        "ROLLBACK",
+        "SAVEPOINT s",
+        "RELEASE s",
+        "ROLLBACK TO s",
+        "EXPLAIN BEGIN",
+        "/* c */ BEGIN",
+    ],
+)
+async def test_a_transaction_of_the_workers_own_is_refused(db: Any, sql: str) -> None:
+    assert (await refusal(db, sql)).startswith("To execute a transaction, please use the state.")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ATTACH ':memory:' AS x",
+        "ATTACH '' AS x",
+        "DETACH main",
+        "CREATE TEMP TABLE x (a)",
+        "CREATE TEMPORARY VIEW x AS SELECT 1",
+        "CREATE TEMP TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; END",
+        "CREATE TABLE temp.x (a)",
+        "CREATE TABLE _cf_x (a)",
+        "CREATE TABLE main._CF_x (a)",
+        'CREATE TABLE IF NOT EXISTS "_cf_x" (a)',
+        "CREATE INDEX _cf_x ON t (a)",
+        "CREATE VIEW _cf_x AS SELECT 1",
+        "CREATE TRIGGER _cf_x AFTER INSERT ON t BEGIN SELECT 1; END",
+        "CREATE VIRTUAL TABLE _cf_x USING fts5(a)",
+        "ALTER TABLE t RENAME TO _cf_x",
+        'ALTER TABLE t RENAME TO "_CF_x"',
+        "ALTER TABLE t RENAME /* to */ TO [_cf_x]",
+        "CREATE VIRTUAL TABLE x USING fts4(a)",
+        "CREATE VIRTUAL TABLE x USING fts3(a)",
+        "CREATE VIRTUAL TABLE x USING dbstat",
+    ],
+)
+async def test_what_reaches_outside_the_database_or_inside_the_platform_is_refused(
+    db: Any, sql: str
+) -> None:
+    await _tables(db)
+
+    assert await refusal(db, sql) == NOT_AUTHORIZED
+
+
+async def test_the_platforms_own_table_is_out_of_reach(db: Any) -> None:
+    session = db.withSession()
+    await session.prepare("SELECT 1").run()
+
+    assert await refusal(db, "SELECT * FROM _cf_METADATA") == (
+        "access to _cf_METADATA.key is prohibited: SQLITE_AUTH"
+    )
+    for sql in (
+        "INSERT INTO _cf_METADATA VALUES (1, 1)",
+        "UPDATE _cf_METADATA SET value = 1",
+        "DELETE FROM _cf_METADATA",
+        "DROP TABLE _cf_METADATA",
+        "ALTER TABLE _cf_METADATA RENAME TO x",
+        "CREATE INDEX x ON _cf_METADATA (value)",
+    ):
+        assert "SQLITE_AUTH" in await refusal(db, sql)
+
+
+@pytest.mark.parametrize("sql", ["VACUUM", "VACUUM INTO 'x.db'"])
+async def test_vacuum_is_refused_because_every_call_is_a_transaction(db: Any, sql: str) -> None:
+    assert await refusal(db, sql) == "cannot VACUUM from within a transaction: SQLITE_ERROR"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ANALYZE",
+        "REINDEX",
+        "EXPLAIN SELECT 1",
+        "CREATE VIEW v AS SELECT * FROM t",
+        "CREATE TRIGGER tr AFTER INSERT ON t BEGIN UPDATE t SET a = 'z'; END",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM r WHERE n<3) SELECT 1 FROM r",
+        "SELECT row_number() OVER (ORDER BY id) FROM t",
+        "CREATE TABLE g (a INTEGER PRIMARY KEY, b INT GENERATED ALWAYS AS (a * 2)) STRICT",
+        "CREATE TABLE w (a PRIMARY KEY) WITHOUT ROWID",
+        "SELECT * FROM t FULL JOIN t AS u ON t.id = u.id",
+        "INSERT INTO t VALUES (1, 'z') ON CONFLICT DO UPDATE SET a = excluded.a RETURNING *",
+        "DELETE FROM t ORDER BY id LIMIT 1",
+        "UPDATE t SET a = 'z' LIMIT 1",
+        "ALTER TABLE t RENAME TO u",
+        "ALTER TABLE t RENAME COLUMN a TO _cf_a",
+        "ALTER TABLE t ADD COLUMN z DEFAULT 5",
+        "DROP INDEX i",
+        "SELECT * FROM sqlite_master",
+        "SELECT * FROM sqlite_schema",
+        "SELECT name FROM pragma_table_info('t')",
+        "SELECT * FROM pragma_table_list",
+        "CREATE VIRTUAL TABLE f USING FTS5(a)",
+        "CREATE VIRTUAL TABLE f USING rtree(id, a, b)",
+        "CREATE VIRTUAL TABLE f USING rtree_i32(id, a, b)",
+        'SELECT "a double-quoted string"',
+        "SELECT * FROM json_each('[1]'), json_tree('[1]')",
+    ],
+)
+async def test_ordinary_sql_is_allowed(db: Any, sql: str) -> None:
+    await _tables(db)
+
+    result = await db.prepare(sql).run()
+
+    assert result.success is True
+
+
+async def test_a_column_can_be_dropped(db: Any) -> None:
+    await _tables(db)
+    await db.exec("ALTER TABLE t ADD COLUMN z; ALTER TABLE t DROP COLUMN z")
+
+    assert await rows(db, "SELECT name FROM pragma_table_info('t')") == [["id"], ["a"]]
+
+
+async def test_full_text_search_works(db: Any) -> None:
+    await db.exec(
+        "CREATE VIRTUAL TABLE f USING fts5(a)\n"
+        "CREATE VIRTUAL TABLE v USING fts5vocab(f, row)\n"
+        "INSERT INTO f VALUES ('hello world')"
+    )
+
+    found = await rows(
+        db,
+        "SELECT highlight(f, 0, '<', '>'), snippet(f, 0, '[', ']', '', 1), bm25(f) < 0 "
+        "FROM f WHERE f MATCH 'hello'",
+    )
+
+    assert found == [["<hello> world", "[hello]", 1]]
+    assert await rows(db, "SELECT term FROM v ORDER BY term") == [["hello"], ["world"]]
+
+
+SWITCHES = [
+    "case_sensitive_like",
+    "foreign_keys",
+    "defer_foreign_keys",
+    "ignore_check_constraints",
+    "legacy_alter_table",
+    "recursive_triggers",
+    "reverse_unordered_selects",
+]
+
+
+@pytest.mark.parametrize(
+    "pragma",
+    [
+        "table_list",
+        "table_info(t)",
+        "table_xinfo('t')",
+        "index_list(t)",
+        "index_info(i)",
+        "index_xinfo(i)",
+        "foreign_key_list(t)",
+        "foreign_key_check",
+        "foreign_key_check(t)",
+        "quick_check",
+        "quick_check(3)",
+        "quick_check(t)",
+        "optimize",
+        "optimize(0x10002)",
+        "data_version",
+        "page_size",
+        "main.table_info(t)",
+        *SWITCHES,
+        *(
+            f"{name}={setting}"
+            for name in SWITCHES[:2]
+            for setting in ["on", "OFF", "True", "no", "1", "'yes'"]
+        ),
+    ],
+)
+async def test_an_allowed_pragma_is_answered(db: Any, pragma: str) -> None:
+    await _tables(db)
+
+    assert (await db.prepare(f"PRAGMA {pragma}").run()).success is True
+
+
+@pytest.mark.parametrize(
+    "pragma",
+    [
+        "table_info",
+        "table_info(_cf_METADATA)",
+        "foreign_key_check(_CF_x)",
+        "page_size=1024",
+        "case_sensitive_like=2",
+        "foreign_keys=maybe",
+        "optimize(x)",
+        "data_version(1)",
+        "temp.table_list",
+        *[
+            "journal_mode",
+            "journal_mode=WAL",
+            "synchronous",
+            "user_version",
+            "user_version=5",
+            "schema_version",
+            "integrity_check",
+            "page_count",
+            "encoding",
+            "database_list",
+            "function_list",
+            "compile_options",
+            "query_only",
+            "writable_schema=1",
+            "wal_checkpoint",
+            "cache_size",
+            "temp_store",
+            "busy_timeout",
+            "nope",
+            "trusted_schema",
+            "freelist_count",
+            "max_page_count",
+            "mmap_size",
+        ],
+    ],
+)
+async def test_any_other_pragma_is_not_authorized(db: Any, pragma: str) -> None:
+    assert await refusal(db, f"PRAGMA {pragma}") == NOT_AUTHORIZED
+
+
+async def test_a_refused_pragma_is_refused_as_a_table_too(db: Any) -> None:
+    assert await refusal(db, "SELECT * FROM pragma_user_version") == NOT_AUTHORIZED
+
+
+@pytest.mark.parametrize("explained", ["", "EXPLAIN "])
+async def test_a_setting_lasts_for_its_call_only(db: Any, explained: str) -> None:
+    await db.exec("CREATE TABLE t (a CHECK (a < 5))")
+
+    for _ in range(2):
+        inside = await rows(db, f"{explained}PRAGMA case_sensitive_like=1; SELECT 'A' LIKE 'a'")
+        assert inside == [[0]]
+    await db.batch(
+        [db.prepare("PRAGMA ignore_check_constraints=1"), db.prepare("INSERT INTO t VALUES (9)")]
+    )
+
+    assert await value(db, "SELECT 'A' LIKE 'a'") == 1
+    assert "CHECK constraint failed" in await refusal(db, "INSERT INTO t VALUES (9)")
+
+
+async def test_a_setting_ends_with_a_call_that_fails(db: Any) -> None:
+    await refusal(db, "PRAGMA case_sensitive_like=1; SELECT nope")
+
+    assert await value(db, "SELECT 'A' LIKE 'a'") == 1
+
+
+async def test_foreign_keys_cannot_be_turned_off(db: Any) -> None:
+    await db.exec("CREATE TABLE p (id INTEGER PRIMARY KEY)\nCREATE TABLE c (p REFERENCES p)")
+
+    text = await refusal(db, "PRAGMA foreign_keys=off; INSERT INTO c VALUES (1)")
+
+    assert text.startswith("FOREIGN KEY constraint failed")
+    assert await rows(db, "PRAGMA foreign_keys") == [[1]]
+
+
+CALLS = {
+    "abs": "1", "char": "65", "coalesce": "1,2", "concat": "'a'", "concat_ws": "'-','a'",
+    "format": "'%d',1", "glob": "'a','b'", "hex": "'a'", "ifnull": "1,2", "iif": "1,2,3",
+    "instr": "'a','b'", "length": "'a'", "like": "'a','b'", "likelihood": "1,0.5", "likely": "1",
+    "lower": "'A'", "ltrim": "' a'", "max": "1,2", "min": "1,2", "nullif": "1,2",
+    "octet_length": "'a'", "printf": "'%d',1", "quote": "'a'", "random": "", "randomblob": "1",
+    "replace": "'a','b','c'", "round": "1.5", "rtrim": "'a '", "sign": "1", "substr": "'abc',2",
+    "substring": "'abc',2", "total_changes": "", "trim": "' a '", "typeof": "1", "unhex": "'01'",
+    "unicode": "'a'", "unlikely": "1", "upper": "'a'", "zeroblob": "1", "changes": "",
+    "last_insert_rowid": "", "date": "", "time": "", "datetime": "", "julianday": "",
+    "unixepoch": "", "strftime": "'%Y'", "timediff": "'now','now'", "avg": "1", "count": "1",
+    "group_concat": "1", "string_agg": "1,','", "sum": "1", "total": "1", "acos": "1",
+    "acosh": "1", "asin": "1", "asinh": "1", "atan": "1", "atan2": "1,1", "atanh": "0",
+    "ceil": "1", "cos": "1", "cosh": "1", "degrees": "1", "exp": "1", "floor": "1", "ln": "1",
+    "log": "1", "log2": "1", "mod": "1,1", "pi": "", "pow": "1,1", "radians": "1", "sin": "1",
+    "sinh": "1", "sqrt": "1", "tan": "1", "tanh": "1", "trunc": "1", "json": "'[1]'",
+    "json_array": "1", "json_array_length": "'[1]'", "json_extract": "'[1]','$[0]'",
+    "json_group_array": "1", "json_group_object": "'a',1", "json_insert": "'[1]','$[#]',2",
+    "json_object": "'a',1", "json_patch": "'{}','{}'", "json_quote": "1",
+    "json_remove": "'[1]','$[0]'", "json_replace": "'[1]','$[0]',2", "json_set": "'[1]','$[0]',2",
+    "json_type": "'[1]'", "json_valid": "'[1]'", "jsonb": "'[1]'", "jsonb_array": "1",
+    "jsonb_extract": "'[[1]]','$[0]'", "jsonb_insert": "'[1]','$[#]',2", "jsonb_object": "'a',1",
+    "jsonb_patch": "'{}','{}'", "jsonb_remove": "'[1]','$[0]'", "jsonb_replace": "'[1]','$[0]',2",
+    "jsonb_set": "'[1]','$[0]',2",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+async def test_an_allowed_function_can_be_called(db: Any, name: str) -> None:
+    assert name in rules.FUNCTIONS
+
+    assert len(await rows(db, f"SELECT {name}({CALLS[name]})")) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ceiling(1)",
+        "power(1,1)",
+        "log10(1)",
+        "if(1,2)",
+        "unistr('a')",
+        "json_pretty('1')",
+        "json_error_position('1')",
+        "subtype(1)",
+        "sqlite_version()",
+        "sqlite_source_id()",
+        "fts5_source_id()",
+        "sqlite_compileoption_get(1)",
+        "sqlite_compileoption_used('x')",
+    ],
+)
+async def test_a_function_that_the_platform_has_and_refuses_is_not_authorized(
+    db: Any, call: str
+) -> None:
+    name = call.partition("(")[0]
+
+    assert await refusal(db, f"SELECT {call}") == (
+        f"not authorized to use function: {name}: SQLITE_ERROR"
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "soundex('a')",
+        "sqlite_offset(1)",
+        "median(1)",
+        "percentile(1,2)",
+        "regexp('a','b')",
+        "nope()",
+    ],
+)
+async def test_a_function_that_the_platform_lacks_does_not_exist(db: Any, call: str) -> None:
+    name = call.partition("(")[0]
+
+    assert await refusal(db, f"SELECT {call}") == f"no such function: {name}: SQLITE_ERROR"
+
+
+async def test_load_extension_fails_in_the_engine(db: Any) -> None:
+    assert await refusal(db, "SELECT load_extension('x')") == "not authorized: SQLITE_ERROR"
+
+
+@pytest.mark.parametrize("table", ["generate_series(1, 2)", "dbstat", "sqlite_stmt"])
+async def test_a_table_of_other_builds_does_not_exist(db: Any, table: str) -> None:
+    name = table.partition("(")[0]
+
+    assert await refusal(db, f"SELECT * FROM {table}") == f"no such table: {name}: SQLITE_ERROR"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        f"BEGIN IMMEDIATE {OWN_MARK}",
+        f"COMMIT {OWN_MARK}",
+        f"PRAGMA page_count {OWN_MARK}",
+        f"ROLLBACK {OWN_MARK}",
+        f"SELECT 1; COMMIT {OWN_MARK}",
+    ],
+)
+async def test_a_statement_equal_to_one_of_ours_does_not_pass(db: Any, own: str) -> None:
+    await _tables(db)
+
+    assert await refusal(db, own) == NOT_AUTHORIZED
+
+
+async def test_a_statement_of_ours_without_its_mark_is_looked_at_anew(db: Any) -> None:
+    await _tables(db)
+
+    assert await refusal(db, "PRAGMA page_count") == NOT_AUTHORIZED
+    assert await refusal(db, "PRAGMA page_count ") == NOT_AUTHORIZED
+    assert (await refusal(db, "COMMIT")).startswith("To execute a transaction")
