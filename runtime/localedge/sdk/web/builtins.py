@@ -113,7 +113,10 @@ MAP = NativeClass(
     ),
 )
 SET = NativeClass(
-    "Set", lambda items=UNDEFINED: JsSet(dict.fromkeys([] if items is UNDEFINED else items))
+    "Set",
+    lambda items=UNDEFINED: JsSet(
+        dict.fromkeys([] if items in (UNDEFINED, None) else listed(items) or [])
+    ),
 )
 
 
