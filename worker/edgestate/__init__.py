@@ -15,8 +15,8 @@ class Observe(Protocol):
     """Someone who sees every call of a tool."""
 
     async def __call__(
-        self, name: str, arguments: JsonValue, operation: Callable[[], Awaitable[JsonValue]]
-    ) -> JsonValue:
+        self, name: str, arguments: JsonValue, operation: Callable[[], Awaitable[object]]
+    ) -> object:
         """The value of `operation()`, which makes the call."""
 
 

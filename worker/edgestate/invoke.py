@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -184,6 +183,8 @@ async def _observed(tool: Tool, call: ToolCall) -> JsonValue:
     """What `tool.run(call)` returns, seen by whoever set `edgestate.observe`."""
     observe = edgestate.observe
     if observe is None:
-        result = tool.run(call)
-        return await result if inspect.isawaitable(result) else result
-    return await observe(tool.name, call.input, lambda: tool.run(call))
+        result = await tool.run(call)
+    else:
+        result = await observe(tool.name, call.input, lambda: tool.run(call))
+    # That it is JSON is checked where it becomes the step's output.
+    return cast("JsonValue", result)

@@ -80,7 +80,8 @@ class ToolCall:
         await self._save(self.state)
 
 
-ToolFunction = Callable[[ToolCall], Awaitable[JsonValue]]
+ToolFunction = Callable[[ToolCall], Awaitable[object]]
+"""What it returns must be JSON; a step whose result is not says so and fails."""
 
 
 @dataclass(frozen=True, slots=True)

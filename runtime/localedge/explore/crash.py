@@ -123,7 +123,7 @@ class Explorer:
             await bury()
             world.advance(scenario.lease_s)
             return last
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (the request's boundary)
             # The worker's own error is an answer with status 500: the client asks again.
             ending.why = f"{type(error).__name__}: {error}"
             world.advance(scenario.lease_s)
@@ -174,18 +174,19 @@ class Explorer:
             ending, _ = await self.run(start, again, label=label, is_after_death=is_tail)
             yield ending
 
-    async def late(self, start: State) -> AsyncIterator[Ending]:
-        """Each write of a dead worker, carried out at each point of its successor."""
+    async def late(self, start: State, *, share: int = 0, shares: int = 1) -> AsyncIterator[Ending]:
+        """Each write of a dead worker, carried out at each point of its successor.
+
+        Shape: of the writes, the part number `share` of `shares`.
+        """
         _, trace = await self.run(start, {}, label="undisturbed", is_recording=True)
         for point, call in sorted(trace.calls.items()):
-            if call.kind != "d1" or point not in trace.before:
+            if call.kind != "d1" or point not in trace.before or point % shares != share:
                 continue
             begun = trace.before[point]
             _, tail = await self.run(begun, {}, label="", is_after_death=True)
             for lands_at in sorted(tail.calls):
                 label = f"{point} lands at {lands_at}"
                 late = LateCall(lands_at, call)
-                ending, _ = await self.run(
-                    begun, {}, label=label, is_after_death=True, late=late
-                )
+                ending, _ = await self.run(begun, {}, label=label, is_after_death=True, late=late)
                 yield ending

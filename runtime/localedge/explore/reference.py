@@ -53,7 +53,9 @@ def agent_of(steps: int, effect: Effect, happen: Happen) -> Agent:
     """An agent whose task has `steps` steps that each make one effect outside."""
 
     async def act(call: ToolCall) -> dict[str, int]:
-        happen(f"step {call.step_index}", call.idempotency_key if effect != "non_idempotent" else None)
+        happen(
+            f"step {call.step_index}", call.idempotency_key if effect != "non_idempotent" else None
+        )
         return {"step": call.step_index}
 
     async def plan(_goal: str) -> Sequence[PlannedStep]:
@@ -86,9 +88,7 @@ class ReferenceTask:
         agent = agent_of(self.steps, self.effect, happen)
         edgestate.observe = observing(probe)
         try:
-            result = await run_agent_with_lock(
-                "go", SESSION, env, agent=agent, request_id=REQUEST
-            )
+            result = await run_agent_with_lock("go", SESSION, env, agent=agent, request_id=REQUEST)
         finally:
             edgestate.observe = None
         return ANSWERS[result["status"]]
@@ -123,7 +123,9 @@ ANSWERS: Final = {
 def observing(probe: Probe) -> edgestate.Observe:
     """What `edgestate.observe` is for a worker behind `probe`."""
 
-    async def observe(name: str, arguments: Any, operation: Callable[[], Awaitable[Any]]) -> Any:
+    async def observe(
+        name: str, arguments: Any, operation: Callable[[], Awaitable[object]]
+    ) -> object:
         return await probe.run(tool_call(name, arguments), operation)
 
     return observe
