@@ -218,3 +218,57 @@ def test_a_worker_that_is_no_python_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"entry.js": ""})
 
     assert "is no Python file" in refused(tmp_path).message
+
+
+WRONG = [
+    ("route = 'a/*'\nroutes = ['b/*']\n", 'one of the following fields ["routes","route"]'),
+    ("legacy_env = true\n", 'The "legacy_env" field is no longer supported'),
+    ("node_compat = true\n", 'The "node_compat" field is no longer supported'),
+    ("routes = [{ pattern = 5 }]\n", 'but these weren\'t valid: [{"pattern":5}].'),
+    ("route = 5\n", 'Expected "route" to be either a string, or an object with shape'),
+    ("[placement]\nmode = 'x'\n", 'field to be one of ["off","smart","targeted"] but got "x".'),
+    ("[observability]\n", '"observability.enabled" or "observability.logs.enabled" or'),
+    ("[build]\ncommand = 5\n", 'Expected "build.command" to be of type string but got 5.'),
+    ("[site]\n", '"site.bucket" is a required field.'),
+    ("[alias]\nx = 5\n", 'Expected alias["x"] to be a string, but got number'),
+    ("[wasm_modules]\nX = 5\n", "Expected \"wasm_modules['X']\" to be of type string but got 5."),
+    ("assets = 'x'\n", '"assets" should be an object, but got value "assets" of type string'),
+    ("[[rules]]\ntype = 'Text'\n", 'Expected "rules[0].globs" to be an array of strings'),
+    ("[dev]\nport = 'x'\n", 'Expected "dev.port" to be of type number but got "x".'),
+    ("[dev]\nlocal_protocol = 'x'\n", 'field to be one of ["http","https"] but got "x".'),
+    ("keep_vars = 1\n", 'Expected "keep_vars" to be of type boolean but got 1.'),
+    ("compliance_region = 'x'\n", 'Expected "compliance_region" field to be one of'),
+    ("[ai]\n", 'binding should have a string "binding" field.'),
+    ("[durable_objects]\n", 'is missing the required "bindings" property.'),
+    ("[queues]\nproducers = 5\n", 'The field "queues.producers" should be an array but got 5.'),
+    (
+        "[[queues.producers]]\nbinding = 'Q'\nqueue = ''\n",
+        '"queues.producers[0]" bindings should optionally have a non-empty string "queue" field',
+    ),
+    (
+        "[[r2_buckets]]\nbinding = 'R'\nbucket_name = 'No'\n",
+        'r2_buckets[0].bucket_name="No" is invalid.',
+    ),
+    (
+        "[[ratelimits]]\nname = 'R'\nnamespace_id = '1'\nsimple = { limit = 1, period = 5 }\n",
+        '"simple.period" must be either 10 or 60 but got 5.',
+    ),
+    (
+        "[[workflows]]\nbinding = 'W'\nname = 'a b'\nclass_name = 'C'\n",
+        '"workflows[0]" binding "name" field is invalid.',
+    ),
+    (
+        "[secrets]\nrequired = ['A', 'A', 5]\n",
+        'Expected "secrets.required.[2]" to be of type string but got 5.',
+    ),
+    ("[secrets]\nrequired = ['A', 'A']\n", "A assigned to multiple Secret bindings."),
+]
+
+
+@pytest.mark.parametrize(("text", "phrase"), WRONG)
+def test_a_wrong_value_is_refused_in_wranglers_words(
+    tmp_path: Path, text: str, phrase: str
+) -> None:
+    toml(tmp_path, text)
+
+    assert phrase in refused(tmp_path).message

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from localedge.project.diagnostics import Diagnostics, Field
-from localedge.project.document import Document, Json, members, ordered, stringify, type_of
+from localedge.project.document import (
+    Document,
+    Json,
+    Keys,
+    members,
+    ordered,
+    stringify,
+    type_of,
+)
 from localedge.project.keys import INHERITED, LOCAL, OWN, TOP_ONLY
 from localedge.project.names import check_unique
 from localedge.project.reading import refusal
@@ -47,17 +55,12 @@ def resolve(document: Document, environment: str | None, *, shown: str) -> Resol
     for key, check in TOP_ONLY.items():
         if key in raw:
             check(diagnostics, Field(key, key, (key,)), raw[key])
-    if "legacy_env" in raw:
-        diagnostics.error(
-            'The "legacy_env" field is no longer supported, so please remove it from your '
-            "configuration file.",
-            Field("legacy_env", "legacy_env", ("legacy_env",)),
-        )
+    _refuse_removed(diagnostics, raw, ())
     top = _section(diagnostics, raw)
     values = _selected(diagnostics, raw, top, environment) if environment else top
     values = {**values, **{key: raw[key] for key in TOP_ONLY if key in raw and key != "env"}}
     check_unique(diagnostics, values)
-    known = {*TOP_ONLY, *INHERITED, *OWN, LOCAL, "legacy_env"}
+    known = {*TOP_ONLY, *INHERITED, *OWN, *_REMOVED, LOCAL}
     diagnostics.unknown_keys(top_part, list(raw), known)
     _check_python(values, shown)
     if diagnostics.errors:
@@ -83,7 +86,29 @@ def _section(diagnostics: Diagnostics, raw: Values) -> dict[str, Json]:
             check(diagnostics, Field(key, key, (key,)), raw[key])
             if raw[key] is not None:
                 values[key] = raw[key]
+    _check_routes(diagnostics, raw, ())
     return values
+
+
+_REMOVED = ("legacy_env", "node_compat")
+
+
+def _refuse_removed(diagnostics: Diagnostics, section: Values, keys: Keys) -> None:
+    for key in _REMOVED:
+        if key in section:
+            diagnostics.error(
+                f'The "{key}" field is no longer supported, so please remove it from your '
+                "configuration file.",
+                Field(key, key, (*keys, key)),
+            )
+
+
+def _check_routes(diagnostics: Diagnostics, section: Values, keys: Keys) -> None:
+    if "routes" in section and section.get("route", "") != "":
+        diagnostics.error(
+            'Expected exactly one of the following fields ["routes","route"].',
+            Field("routes", "routes", (*keys, "routes")),
+        )
 
 
 def _selected(
@@ -108,7 +133,7 @@ def _selected(
         title=f'"env.{environment}" environment configuration: ',
     )
     values = _environment(child, part, members(section), raw, top, environment)
-    child.unknown_keys(part, list(members(section)), {*INHERITED, *OWN})
+    child.unknown_keys(part, list(members(section)), {*INHERITED, *OWN, *_REMOVED})
     diagnostics.take(child)
     return values
 
@@ -130,6 +155,8 @@ def _environment(
             values[key] = own
         elif key in top and key != "name":
             values[key] = top[key]
+    _refuse_removed(diagnostics, section, part.keys)
+    _check_routes(diagnostics, section, part.keys)
     for key, check in OWN.items():
         here = Field(key, f"{part.path}.{key}", (*part.keys, key))
         if key in section:
