@@ -50,6 +50,13 @@ def taken_port() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))
+        yield unheard.getsockname()[1]
+
+
 def test_a_good_project_on_a_good_machine_fails_nothing(folder: Path) -> None:
     result = run()
 
@@ -110,9 +117,9 @@ def test_a_server_that_is_named_and_answers_is_named(folder: Path, valkey_url: s
 
 
 def test_a_server_that_does_not_answer_fails_without_showing_its_password(
-    folder: Path, taken_port: int
+    folder: Path, silent_port: int
 ) -> None:
-    url = f"redis://me:s3cret@127.0.0.1:{taken_port + 1 if taken_port < 65535 else 1}/0"
+    url = f"redis://me:s3cret@127.0.0.1:{silent_port}/0"
     configure(folder, f'[localedge]\nredis_url = "{url}"\n')
 
     result = run()
@@ -121,6 +128,23 @@ def test_a_server_that_does_not_answer_fails_without_showing_its_password(
     assert "me:***@127.0.0.1" in result.stdout
     assert "s3cret" not in result.stdout
     assert "redis_url" in result.stdout
+
+
+def test_a_server_that_refuses_the_password_fails(folder: Path, valkey_url: str) -> None:
+    url = valkey_url.replace("unix://", "unix://me:s3cret@", 1)
+    configure(folder, f'[localedge]\nredis_url = "{url}"\n')
+
+    result = run()
+
+    assert result.exit_code == 4
+    assert "s3cret" not in result.stdout
+
+
+@pytest.mark.parametrize("url", ["http://localhost", "nonsense"])
+def test_an_address_of_no_server_fails(folder: Path, url: str) -> None:
+    configure(folder, f'[localedge]\nredis_url = "{url}"\n')
+
+    assert checks()["kv"]["status"] == "fail"
 
 
 def test_no_server_at_all_says_how_to_get_one(

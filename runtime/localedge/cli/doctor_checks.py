@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 from localedge.cli.doctor_sqlite import lacking_features, sqlite_version, supplied_functions
 from localedge.errors import Exit, OperatorError
 from localedge.kv.redis import connect
+from localedge.kv.redis_store import RefusedError
 from localedge.kv.store import StoreError
 from localedge.project.compatibility import PYTHON_FLAGS, python_flags, python_release
 from localedge.project.models import Project
@@ -112,7 +113,7 @@ async def _check_redis_url(url: str) -> Finding:
     try:
         async with asyncio.timeout(TIMEOUT_S), connect(url) as connection:
             info = await connection.execute(b"INFO", b"server")
-    except (StoreError, TimeoutError, ValueError) as exc:
+    except (StoreError, RefusedError, TimeoutError, ValueError) as exc:
         return Finding(
             "kv",
             "fail",
