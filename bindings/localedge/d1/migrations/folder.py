@@ -194,5 +194,15 @@ def _matching(folder: Path, glob: Glob) -> list[str]:
                 if glob.could_contain(path):
                     unread.append(path)
             elif entry.is_file(follow_symlinks=False) and glob.matches(path):
-                found.append(path)
+                found.append(_checked(path))
     return sorted(found, key=order_key)
+
+
+def _checked(name: str) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError as exc:
+        raise OperatorError(
+            "d1/migration-name", f"The migration name {ascii(name)} is not UTF-8.", "Rename it."
+        ) from exc
+    return name
