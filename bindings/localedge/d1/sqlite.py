@@ -230,6 +230,8 @@ class MemoryEngine(Engine):
 
     def __init__(self) -> None:
         driver = sqlite3.connect(":memory:", factory=Driver, check_same_thread=False)
+        # A database without a page cannot be copied.
+        driver.executescript("PRAGMA user_version=1; PRAGMA user_version=0")
         driver.put_under_rules(SharedRowId(None))
         self._driver = driver
 
