@@ -68,14 +68,20 @@ LoadWorker = Callable[..., Worker]
 def load(bench: Bench, tmp_path: Path) -> LoadWorker:
     """`load(code, **files)` is the worker whose main module is `code`."""
 
-    def write_and_load(code: str, **files: str) -> Worker:
+    def write_and_load(
+        code: str,
+        *,
+        is_legacy: bool = False,
+        allows_global_handlers: bool = True,
+        **files: str,
+    ) -> Worker:
         folder = tmp_path / "bundle"
         folder.mkdir(exist_ok=True)
         for name, text in files.items():
             (folder / f"{name}.py").write_text(dedent(text), "utf-8")
         main = folder / "entry.py"
         main.write_text(dedent(code), "utf-8")
-        return load_worker(main)
+        return load_worker(main, is_legacy=is_legacy, allows_global_handlers=allows_global_handlers)
 
     return write_and_load
 

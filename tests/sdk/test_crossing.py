@@ -201,12 +201,12 @@ def test_an_array_behaves_like_a_list_and_like_an_array() -> None:
 def test_proxies_of_one_object_are_equal() -> None:
     from pyodide.ffi import JsProxy, to_js
 
-    held = to_js([[1]])
+    held: Any = to_js([[1]])
 
     assert held[0] == held[0]
     assert held[0] != to_js([1])
-    assert isinstance(held, JsProxy)
     assert hash(held[0]) == hash(held[0])
+    assert isinstance(held, JsProxy)
 
 
 def test_a_proxy_of_a_python_object_passes_through() -> None:

@@ -263,7 +263,7 @@ def test_a_handler_that_reads_the_env_parameter_is_warned_about(
     assert worker.warnings == (
         "Default.fetch reads its parameter 'env', which is None for a class handler: use self.env",
     )
-    assert caplog.records[0].getMessage() == "handler reads an unset parameter"
+    assert caplog.records[0].getMessage() == "handler will surprise"
 
 
 def test_a_handler_that_ignores_the_env_parameter_is_not_warned_about(load: LoadWorker) -> None:
@@ -333,3 +333,21 @@ async def test_rpc_passes_exactly_the_callers_arguments(bench: Bench, load: Load
 
     with pytest.raises(TypeError, match="positional argument"):
         await call(worker, bench, "Admin", "add", 1, 2, 3)
+
+
+def test_global_handlers_are_not_seen_where_the_platform_does_not(load: LoadWorker) -> None:
+    worker = load("async def on_fetch(request): ...", allows_global_handlers=False)
+
+    assert worker.handlers() == frozenset()
+
+
+def test_a_legacy_handler_is_told_the_modern_form(load: LoadWorker) -> None:
+    worker = load("async def on_fetch(request): ...")
+
+    assert "the modern form is class Default(WorkerEntrypoint)" in worker.warnings[0]
+
+
+def test_a_decorated_legacy_handler_is_not_warned_about(load: LoadWorker) -> None:
+    worker = load("from workers import handler\n@handler\nasync def on_fetch(request): ...")
+
+    assert worker.warnings == ()

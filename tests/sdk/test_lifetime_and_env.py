@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -37,15 +37,15 @@ async def test_everything_that_can_be_awaited_is_waited_for(
         await asyncio.sleep(0)
         done.append(form)
 
-    running = {
+    makers: dict[str, Callable[[], Any]] = {
         "coroutine": lambda: work(),
         "task": lambda: asyncio.create_task(work()),
         "future": lambda: asyncio.ensure_future(work()),
         "promise": lambda: Promise.resolve(create_proxy(asyncio.create_task(work()))),
         "proxy": lambda: create_proxy(asyncio.create_task(work())),
-    }[form]()
+    }
 
-    context.waitUntil(running)
+    context.waitUntil(makers[form]())
     await context.drain(5)
 
     assert done == [form]

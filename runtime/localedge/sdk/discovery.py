@@ -41,8 +41,8 @@ class Entrypoints:
     legacy: dict[str, Callable[..., Any]]
 
 
-def discover(module: ModuleType) -> Entrypoints:
-    """The entrypoints of `module`: classes by their public names, and legacy handlers.
+def discover(module: ModuleType, *, allows_global_handlers: bool = True) -> Entrypoints:
+    """The entrypoints of `module`: classes by their public names, and legacy handlers if allowed.
 
     Errors: TypeError when there are two defaults.
     Source: workerd src/pyodide/internal/introspection.py, read 2026-12-01.
@@ -63,7 +63,7 @@ def discover(module: ModuleType) -> Entrypoints:
                 unsupported[name] = kind.__name__
     legacy = {
         name: function
-        for name in LEGACY_HANDLERS
+        for name in (LEGACY_HANDLERS if allows_global_handlers else ())
         if callable(function := getattr(module, f"on_{name}", None))
     }
     default = classes.get("Default")

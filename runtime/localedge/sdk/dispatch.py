@@ -17,6 +17,7 @@ from localedge.errors import OperatorError, js_type_error
 from localedge.sdk import discovery, finder, stack_switch, web
 from localedge.sdk.context import ExecutionContext, current
 from localedge.sdk.controller import ScheduledController
+from localedge.sdk.legacy import raw_env
 from localedge.sdk.web.body import USED_TEXT
 
 logger = logging.getLogger(__name__)
@@ -32,9 +33,12 @@ class Worker:
     Shape: `module` is it; `warnings` are sentences about handlers that will surprise.
     """
 
-    def __init__(self, module: ModuleType) -> None:
+    def __init__(
+        self, module: ModuleType, *, is_legacy: bool = False, allows_global_handlers: bool = True
+    ) -> None:
         self.module = module
-        found = discovery.discover(module)
+        self._is_legacy = is_legacy
+        found = discovery.discover(module, allows_global_handlers=allows_global_handlers)
         self._entrypoints: Mapping[str, type[Any]] = found.classes
         self._default = found.default
         self._legacy = found.legacy
@@ -43,7 +47,7 @@ class Worker:
         self._fetch_takes = self._arity(found.default, "fetch") if found.default else 0
         self.warnings = tuple(self._warnings())
         for warning in self.warnings:
-            logger.warning("handler reads an unset parameter", extra={"detail": warning})
+            logger.warning("handler will surprise", extra={"detail": warning})
 
     def handlers(self) -> frozenset[str]:
         """Names of the events that the default entrypoint handles: "fetch", "scheduled", …"""
@@ -67,7 +71,7 @@ class Worker:
         default = self._default
         if default is None:
             return await self._legacy_fetch(request, env, ctx)
-        instance = default(ctx, env)
+        instance = default(ctx, raw_env(env) if self._is_legacy else env)
         method = getattr(instance, "fetch", None)
         if method is None:
             raise TypeError("Handler does not export a fetch() function.")
@@ -92,7 +96,7 @@ class Worker:
         if self._default is None:
             await self._legacy_call("scheduled", proxy, env, ctx)
             return controller
-        instance = self._default(ctx, env)
+        instance = self._default(ctx, raw_env(env) if self._is_legacy else env)
         method = getattr(instance, "scheduled", None)
         if method is None:
             raise TypeError("Handler does not export a scheduled() function.")
@@ -117,7 +121,8 @@ class Worker:
             raise TypeError(_NO_NAME.format(entrypoint))
         if method not in discovery.public_methods(cls):
             raise TypeError(f'The RPC receiver does not implement the method "{method}".')
-        return await _called(getattr(cls(ctx, env), method), tuple(args))
+        instance = cls(ctx, raw_env(env) if self._is_legacy else env)
+        return await _called(getattr(instance, method), tuple(args))
 
     async def _legacy_fetch(
         self, request: web.Request, env: EnvWrapper, ctx: ExecutionContext
@@ -131,7 +136,7 @@ class Worker:
         if function is None:
             raise TypeError(f"Handler does not export a {name}() function.")
         takes = discovery.handler(name, function, bound=False).takes
-        return await _called(function, (event, JsProxy(dict(env._env)), ctx)[:takes])
+        return await _called(function, (event, raw_env(env), ctx)[:takes])
 
     def _arity(self, cls: type[Any], name: str) -> int:
         function = getattr(cls, name, None)
@@ -147,6 +152,12 @@ class Worker:
                     f"a class handler: use self.{'env' if 'env' in parameter else 'ctx'}"
                     for parameter in read
                 )
+        found.extend(
+            f"on_{name} gets raw objects of the platform (results are JsProxy, None is undefined);"
+            " the modern form is class Default(WorkerEntrypoint), or the decorator @handler"
+            for name, function in self._legacy.items()
+            if not hasattr(function, "__wrapped__")
+        )
         return found
 
 
@@ -184,9 +195,13 @@ def _request(request: web.Request) -> Any:
     return workers.Request._of(request)
 
 
-def load_worker(main: Path) -> Worker:
+def load_worker(
+    main: Path, *, is_legacy: bool = False, allows_global_handlers: bool = True
+) -> Worker:
     """The worker whose main module is the file `main`; its folder is the root of imports.
 
+    Shape: `is_legacy` gives classes the raw env of the older world; without
+    `allows_global_handlers` a module's own `on_fetch` and the like are not seen.
     Errors: OperatorError for a folder that hides our own package or for a main module named
     like one of the platform's; whatever the module itself raises, unchanged.
     """
@@ -195,7 +210,11 @@ def load_worker(main: Path) -> Worker:
     finder.install()
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    return Worker(_import_main(main.resolve()))
+    return Worker(
+        _import_main(main.resolve()),
+        is_legacy=is_legacy,
+        allows_global_handlers=allows_global_handlers,
+    )
 
 
 def _refuse_hiding(root: Path, main: Path) -> None:

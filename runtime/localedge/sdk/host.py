@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 class Host:
     """The probe, the env and the network of this isolate.
 
-    Shape: `env` is what `workers.env` reads; `transport`, when given, is the network of `fetch`.
-    Otherwise one is made when it is first used, and closed by `aclose`.
+    Shape: `env` is what `workers.env` reads, raw when `is_legacy`; `transport`, when given, is
+    the network of `fetch`. Otherwise one is made when it is first used, and closed by `aclose`.
     """
 
-    __slots__ = ("_made", "env", "probe", "transport")
+    __slots__ = ("_made", "env", "is_legacy", "probe", "transport")
 
     def __init__(
         self,
@@ -28,10 +28,12 @@ class Host:
         env: EnvWrapper | None = None,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
+        is_legacy: bool = False,
     ) -> None:
         self.probe = probe if probe is not None else Probe()
         self.env = env if env is not None else EnvWrapper({}, self.probe)
         self.transport = transport
+        self.is_legacy = is_legacy
         self._made: httpx.AsyncBaseTransport | None = None
 
     def network(self) -> httpx.AsyncBaseTransport:

@@ -8,9 +8,8 @@ from typing import Any, NoReturn
 
 from localedge.jsproxy import JsProxy
 from localedge.sdk import web
-from localedge.sdk.host import host
+from localedge.sdk.legacy import wrapped_env
 from workers.request import Request
-from workers.rpc import _EnvWrapper
 
 
 class WorkerEntrypoint:
@@ -68,8 +67,8 @@ def handler(func: Callable[..., Any]) -> Callable[..., Any]:
         event, *rest = args or (None,)
         if isinstance(event, JsProxy) and isinstance(event._js, web.Request):
             event = Request._of(event._js)
-        if rest and isinstance(rest[0], JsProxy):
-            rest[0] = _EnvWrapper(rest[0]._js, host().probe)
+        if rest:
+            rest[0] = wrapped_env(rest[0])
         return func(*((event, *rest) if args else ()), **kwargs)
 
     return wrapper

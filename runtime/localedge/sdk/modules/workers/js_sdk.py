@@ -13,7 +13,8 @@ from localedge.boundary import to_js
 from localedge.errors import JsException
 from localedge.jsproxy import JsProxy
 from localedge.sdk.context import current
-from localedge.sdk.host import CurrentEnv, current_env, patches
+from localedge.sdk.host import current_env, host, patches
+from localedge.sdk.legacy import RawEnv, raw_env
 from localedge.values import JsObject, NativeFunction
 
 logger = logging.getLogger("workers")
@@ -63,7 +64,7 @@ def import_from_javascript(module_name: str) -> JsProxy:
     """
     if module_name == "cloudflare:workers":
         wait_until = NativeFunction("waitUntil", _raw_wait_until)
-        return JsProxy({"env": dict(CurrentEnv()), "waitUntil": wait_until})
+        return JsProxy({"env": RawEnv(current_env()), "waitUntil": wait_until})
     if module_name == "cloudflare:sockets":
         return JsProxy({"connect": NativeFunction("connect", _no_sockets)})
     raise ImportError(
@@ -82,7 +83,7 @@ def attribute(name: str) -> Any:
     Errors: AttributeError for any other name.
     """
     if name == "env":
-        return current_env()
+        return raw_env(current_env()) if host().is_legacy else current_env()
     if name in ("waitUntil", "wait_until"):
         return _wait_until
     raise AttributeError(f"module 'workers' has no attribute {name!r}")
