@@ -1,7 +1,8 @@
 """Bindings that localedge does not run: their names, and the platform's class of each.
 
-Source: recorded case `other_bindings` for Fetcher, WorkerQueue and R2Bucket; the other names are
-those of the classes in Cloudflare's runtime types (@cloudflare/workers-types), read 2026-12-01.
+Source: recorded case `other_bindings` for Fetcher, WorkerQueue and R2Bucket; reference/
+python-workers.md 1.6, read 2026-12-01, for Ai, AnalyticsEngine and Ratelimit. The other names are
+not recorded anywhere that we could check.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ CLASSES = {
     "send_email": "SendEmail",
     "vectorize": "VectorizeIndex",
     "hyperdrive": "Hyperdrive",
-    "analytics_engine_datasets": "AnalyticsEngineDataset",
+    "analytics_engine_datasets": "AnalyticsEngine",
     "dispatch_namespaces": "DispatchNamespace",
     "mtls_certificates": "Fetcher",
     "pipelines": "Pipeline",
