@@ -90,6 +90,7 @@ def load_project(flags: Flags) -> Project | None:
     return found
 
 
+# Differs: wrangler ends with 1 whatever went wrong; here usage is 2, the configuration 3, storage 4.
 def require_project(flags: Flags) -> Project:
     """The project that `flags` point at. Errors: OperatorError when there is none."""
     found = load_project(flags)
