@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
 from pathlib import Path
 from typing import Any
@@ -432,3 +433,38 @@ async def test_requests_at_the_same_time_do_not_meet(load: LoadWorker, client: C
     )
 
     assert [answer.text for answer in answers] == [str(n) for n in range(20)]
+
+
+@pytest.mark.parametrize(("options", "times"), [("None", 2), ('BaseOptions("manual")', 1)])
+async def test_an_application_that_compresses_has_to_say_manual(
+    options: str, times: int, load: LoadWorker, client: Client
+) -> None:
+    worker = load(
+        f"""
+        import asgi
+        from starlette.applications import Starlette
+        from starlette.middleware import Middleware
+        from starlette.middleware.gzip import GZipMiddleware
+        from starlette.responses import PlainTextResponse
+        from starlette.routing import Route
+        from workers import WorkerEntrypoint
+        from workers.gateway import BaseOptions
+
+        async def home(request):
+            return PlainTextResponse("plain")
+
+        app = Starlette(
+            routes=[Route("/", home)], middleware=[Middleware(GZipMiddleware, minimum_size=1)]
+        )
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                return await asgi.fetch(app, request, self.env, options={options})
+        """
+    )
+
+    content = (await client.send(worker, headers=[("accept-encoding", "gzip")])).content
+    for _ in range(times):
+        content = gzip.decompress(content)
+
+    assert content == b"plain"

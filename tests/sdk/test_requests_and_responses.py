@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from http import HTTPMethod, HTTPStatus
 from typing import Any
 
@@ -307,3 +308,46 @@ async def test_a_stream_given_to_a_response_reaches_the_client(
     answer = await client.send(worker, method="POST", body=ReadableStream(pieces(b"a", b"b")))
 
     assert (answer.text, answer.headers.get("x-echo")) == ("ab", "1")
+
+
+CODING = """
+import js
+from workers import Response, WorkerEntrypoint
+from pyodide.ffi import to_js
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        headers = {"content-encoding": "gzip"}
+        return BODY
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Response('plain', headers=headers)",
+        "Response(request.body, headers=headers)",
+        "js.Response.new('plain', headers=to_js(headers))",
+    ],
+)
+async def test_the_platform_compresses_what_the_headers_call_gzip(
+    body: str, load: LoadWorker, client: Client
+) -> None:
+    worker = load(CODING.replace("BODY", body))
+    sent = ReadableStream(pieces(b"pl", b"ain"))
+
+    answer = await client.send(worker, method="POST", body=sent)
+
+    assert gzip.decompress(answer.content) == b"plain"
+
+
+async def test_what_the_worker_compressed_itself_is_left_alone(
+    load: LoadWorker, client: Client
+) -> None:
+    worker = load(
+        CODING.replace(
+            "BODY", "js.Response.new('packed', headers=to_js(headers), encodeBody='manual')"
+        )
+    )
+
+    assert (await client.send(worker)).content == b"packed"

@@ -19,6 +19,7 @@ from localedge.sdk.context import ExecutionContext, current
 from localedge.sdk.controller import ScheduledController
 from localedge.sdk.legacy import raw_env
 from localedge.sdk.web.body import USED_TEXT
+from localedge.sdk.web.coding import carried_out
 
 logger = logging.getLogger(__name__)
 
@@ -186,6 +187,9 @@ def response_of(result: Any) -> web.Response:
         raise TypeError(_NOT_A_RESPONSE)
     if inner.body_used:
         raise js_type_error(USED_TEXT)
+    for name, _ in inner.headers.raw():
+        if name == "content-encoding":
+            return carried_out(inner)
     return inner
 
 

@@ -26,7 +26,16 @@ class Response(Body):
     Source: fetch.spec.whatwg.org, read 2026-12-01.
     """
 
-    __slots__ = ("_headers", "redirected", "status", "status_text", "type", "url", "web_socket")
+    __slots__ = (
+        "_headers",
+        "encode_body",
+        "redirected",
+        "status",
+        "status_text",
+        "type",
+        "url",
+        "web_socket",
+    )
     js_class = "Response"
     js_properties: ClassVar[Mapping[str, str]] = {
         **Body.js_properties,
@@ -64,6 +73,7 @@ class Response(Body):
         self.type = "default"
         self.redirected = False
         self.web_socket: Any = None
+        self.encode_body = "automatic"
 
     @property
     def headers(self) -> Headers:
@@ -81,6 +91,7 @@ class Response(Body):
             self.copied_body(), self.status, self.status_text, list(self._headers.raw())
         )
         copy.url, copy.type, copy.redirected = self.url, self.type, self.redirected
+        copy.encode_body = self.encode_body
         return copy
 
 
@@ -96,9 +107,17 @@ def new_response(body: Any = UNDEFINED, init: Any = UNDEFINED) -> Response:
         headers.append("content-type", implied)
     status = _int_of(given.get("status", UNDEFINED), 200)
     made = Response(content, status, _text_of(given.get("statusText", UNDEFINED)), headers.raw())
+    made.encode_body = _encode_body(given.get("encodeBody", UNDEFINED))
     socket = given.get("webSocket", UNDEFINED)
     made.web_socket = None if socket is UNDEFINED else socket
     return made
+
+
+def _encode_body(value: Any) -> str:
+    text = "automatic" if value is UNDEFINED else js_string(value)
+    if text not in ("automatic", "manual"):
+        raise js_type_error(f"encodeBody: unexpected value: {text}")
+    return text
 
 
 def _int_of(value: Any, default: int) -> int:

@@ -33,7 +33,6 @@ async def fetch(
     Errors: what the application raises before its response; RuntimeError when it gives none, or
     when its startup fails.
     """
-    del options
     lifespan = await asgi_lifespan.started(app)
     try:
         response, running = await asgi_request.process(app, req, env, lifespan.state)
@@ -44,6 +43,7 @@ async def fetch(
         await lifespan.shut_down()
     else:
         _go_on(ctx, _finish(running, lifespan))
+    response.encode_body = (options or BaseOptions()).encode_body
     return JsProxy(response)
 
 

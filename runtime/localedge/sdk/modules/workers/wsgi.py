@@ -34,11 +34,13 @@ async def fetch(
     Errors: what the application raises before its first piece; RuntimeError when it does not
     call `start_response`.
     """
-    del ctx, options
+    del ctx
     request = platform_request(req)
     # Differs: the body is read before the application runs; the platform reads it as it asks.
     body = b"" if request.body is None else await request.read()
-    return JsProxy(_respond(app, environ_of(request, env, body)))
+    response = _respond(app, environ_of(request, env, body))
+    response.encode_body = (options or BaseOptions()).encode_body
+    return JsProxy(response)
 
 
 def environ_of(request: web.Request, env: Any, body: bytes) -> dict[str, Any]:
