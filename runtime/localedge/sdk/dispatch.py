@@ -37,7 +37,10 @@ class Worker:
     def __init__(
         self, module: ModuleType, *, is_legacy: bool = False, allows_global_handlers: bool = True
     ) -> None:
+        import workers
+
         self.module = module
+        self._request_of = workers.Request._of
         self._is_legacy = is_legacy
         found = discovery.discover(module, allows_global_handlers=allows_global_handlers)
         self._entrypoints: Mapping[str, type[Any]] = found.classes
@@ -76,7 +79,7 @@ class Worker:
         method = getattr(instance, "fetch", None)
         if method is None:
             raise TypeError("Handler does not export a fetch() function.")
-        arguments = (_request(request), None, None)[: self._fetch_takes]
+        arguments = (self._request_of(request), None, None)[: self._fetch_takes]
         if stack_switch.is_wanted():
             return response_of(await _switching(method, arguments))
         result = method(*arguments)
@@ -191,12 +194,6 @@ def response_of(result: Any) -> web.Response:
         if name == "content-encoding":
             return carried_out(inner)
     return inner
-
-
-def _request(request: web.Request) -> Any:
-    import workers
-
-    return workers.Request._of(request)
 
 
 def load_worker(
