@@ -14,10 +14,10 @@ from textwrap import dedent, indent
 from typing import Any
 
 import httpx
+from tests.waiting import wait_until
 
 from localedge.supervisor.forks import is_alive
 from localedge.supervisor.state import Run, read_run
-from tests.waiting import wait_until
 
 LOCALEDGE = str(Path(sys.executable).with_name("localedge"))
 ENTRY = """\

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-
-from localedge.supervisor.state import read_run
 from tests.runtime.edge import (
     Edge,
     children,
@@ -21,6 +19,8 @@ from tests.runtime.edge import (
     worker,
     write_project,
 )
+
+from localedge.supervisor.state import read_run
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-
 from tests.runtime.edge import edge, kill, worker, write_project
 from tests.waiting import wait_until
 

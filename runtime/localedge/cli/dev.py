@@ -9,6 +9,7 @@ import secrets
 import signal
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ import uvloop
 
 from localedge.cli.output import Printer
 from localedge.gateway.application import Gateway
-from localedge.gateway.control import control
+from localedge.gateway.control import SCHEDULED, control
 from localedge.gateway.guard import Guard
 from localedge.gateway.listening import bind, listening
 from localedge.project import load
@@ -71,16 +72,14 @@ def dev(
 
 
 async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) -> None:
-    projects = [
-        load(**arguments)
-        for arguments in load_arguments(
-            cwd=Path.cwd(),
-            process_env=os.environ,
-            configs=wishes.configs,
-            env=wishes.environment,
-            env_files=wishes.env_files,
-        )
-    ]
+    all_arguments = load_arguments(
+        cwd=Path.cwd(),
+        process_env=os.environ,
+        configs=wishes.configs,
+        env=wishes.environment,
+        env_files=wishes.env_files,
+    )
+    projects = [load(**arguments) for arguments in all_arguments]
     for project in projects:
         for warning in project.warnings:
             printer.say(f"warning: {warning}")
@@ -95,7 +94,9 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
         async with supervised(
             projects, state, on_record=printer.record, launched=launched
         ) as supervisor:
-            guarded = Guard(control(supervisor), port=port, token=token)
+            for pool, arguments in zip(supervisor.pools, all_arguments, strict=True):
+                supervisor.follow(pool, partial(load, **arguments))
+            guarded = Guard(control(supervisor), port=port, token=token, open_paths=[SCHEDULED])
             async with listening(Gateway(supervisor.pools[0], guarded), listener):
                 write_run(
                     state,

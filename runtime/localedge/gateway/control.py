@@ -5,48 +5,110 @@ from __future__ import annotations
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from localedge.supervisor.crons import fire
 from localedge.supervisor.isolates import Isolate
+from localedge.supervisor.pool import Pool
 from localedge.supervisor.supervisor import Supervisor
 
 PREFIX = "/cdn-cgi/localedge"
+SCHEDULED = "/cdn-cgi/handler/scheduled"
+_TEXT = {"content-type": "text/plain; charset=utf-8"}
 
 
 def control(supervisor: Supervisor) -> Starlette:
     """The application that answers control requests about `supervisor`."""
+    endpoints = _Endpoints(supervisor)
+    return Starlette(
+        routes=[
+            Route(f"{PREFIX}/status", endpoints.status),
+            Route(f"{PREFIX}/kill", endpoints.kill, methods=["POST"]),
+            Route(f"{PREFIX}/clock", endpoints.clock),
+            Route(f"{PREFIX}/clock", endpoints.move_clock, methods=["POST"]),
+            Route(SCHEDULED, endpoints.scheduled, methods=["GET", "POST"]),
+        ]
+    )
 
-    async def status(_request: Request) -> Response:
+
+class _Endpoints:
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+
+    async def status(self, _request: Request) -> Response:
         return JSONResponse(
             {
-                "workers": [
-                    {
-                        "name": pool.project.name,
-                        "generation": pool.current.number,
-                        "failure": pool.failure.text if pool.failure else None,
-                        "isolates": [_shown(i) for i in pool.isolates()],
-                    }
-                    for pool in supervisor.pools
-                ]
+                "workers": [_shown_pool(pool) for pool in self._supervisor.pools],
+                "clock": self._clock(),
             }
         )
 
-    async def kill(request: Request) -> Response:
+    async def kill(self, request: Request) -> Response:
         given = request.query_params.get("pid")
         if given is not None and not given.isdigit():
-            raise HTTPException(400, "pid is not a number")
-        killed = supervisor.kill(int(given) if given is not None else None)
+            raise HTTPException(400, "pid is not a number", headers=_TEXT)
+        killed = self._supervisor.kill(int(given) if given is not None else None)
         if killed is None:
-            raise HTTPException(404, "there is no such isolate")
+            raise HTTPException(404, "there is no such isolate", headers=_TEXT)
         return JSONResponse({"killed": killed})
 
-    return Starlette(
-        routes=[
-            Route(f"{PREFIX}/status", status),
-            Route(f"{PREFIX}/kill", kill, methods=["POST"]),
-        ]
-    )
+    async def clock(self, _request: Request) -> Response:
+        return JSONResponse(self._clock())
+
+    async def move_clock(self, request: Request) -> Response:
+        clock = self._supervisor.clock
+        match request.query_params.multi_items():
+            case [("advance", text)]:
+                offset_s = clock.offset_s + _number(text)
+            case [("set", text)]:
+                offset_s = clock.offset_s + _number(text) - clock.now()
+            case [("reset", _)]:
+                offset_s = 0.0
+            case _:
+                raise HTTPException(400, "one of advance, set, reset is needed", headers=_TEXT)
+        self._supervisor.move_clock(offset_s)
+        return JSONResponse(self._clock())
+
+    async def scheduled(self, request: Request) -> Response:
+        """Calls the handler as `wrangler dev` does.
+
+        Source: python-workers section 3 ("Local triggers"), read 2026-12-01.
+        """
+        given = request.query_params.get("time")
+        if given is not None and not given.lstrip("-").isdigit():
+            raise HTTPException(400, "time is not a number of milliseconds", headers=_TEXT)
+        time_ms = int(given) if given else int(self._supervisor.clock.now() * 1000)
+        cron = request.query_params.get("cron", "")
+        outcome = await fire(self._supervisor.pools[0], cron, time_ms)
+        status = 200 if outcome == "ok" else 500
+        if request.query_params.get("format") == "json":
+            return JSONResponse({"outcome": outcome, "noRetry": False}, status)
+        return PlainTextResponse(outcome, status)
+
+    def _clock(self) -> dict[str, float]:
+        clock = self._supervisor.clock
+        return {"now": clock.now(), "offset_s": clock.offset_s}
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not -1e11 < value < 1e11:
+        raise HTTPException(400, "that is not a number of seconds", headers=_TEXT)
+    return value
+
+
+def _shown_pool(pool: Pool) -> dict[str, object]:
+    failure = pool.failure or pool.current.failure
+    return {
+        "name": pool.project.name,
+        "generation": pool.current.number,
+        "failure": failure.text if failure else None,
+        "isolates": [_shown(isolate) for isolate in pool.isolates()],
+    }
 
 
 def _shown(isolate: Isolate) -> dict[str, object]:

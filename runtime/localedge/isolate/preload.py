@@ -10,6 +10,8 @@ import importlib
 import sys
 from typing import Final
 
+from localedge.sdk import finder
+
 _NEEDED: Final = ("localedge.isolate.process", "workers", "pyodide.ffi")
 _USEFUL: Final = ("js", "httpx", "encodings.idna", "uuid", "random")
 _NOT_FOR_WORKERS: Final = ("httpx._main", "pytest")
@@ -32,7 +34,8 @@ class Preload:
 
     def step(self) -> None:
         """One more module is imported."""
-        _import((self._needed or self._useful).pop(0))
+        finder.install()
+        lean_import((self._needed or self._useful).pop(0))
         if not self._needed:
             _freeze()
 
@@ -42,10 +45,8 @@ class Preload:
             self.step()
 
 
-def _import(name: str) -> None:
-    from localedge.sdk import finder
-
-    finder.install()
+def lean_import(name: str) -> None:
+    """The module is imported without the optional parts that no worker needs."""
     hidden = [module for module in _NOT_FOR_WORKERS if module not in sys.modules]
     for module in hidden:
         # None means "not there" to the import system.

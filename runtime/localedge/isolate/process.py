@@ -20,6 +20,7 @@ from localedge.isolate import console, lifeline
 from localedge.isolate.boot import Boot, NotReady, Ready
 from localedge.isolate.environment import open_env
 from localedge.isolate.failures import Failure
+from localedge.isolate.moved_clock import MovedClock
 from localedge.isolate.ownership import task_factory
 from localedge.isolate.serving import Serving
 from localedge.isolate.tracebacks import failure_of
@@ -52,6 +53,7 @@ class _Life:
         self.booted: asyncio.Future[Boot] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
         self.serving: Serving | None = None
+        self.clock = MovedClock()
         self.channel = Channel(self._received, self._closed)
 
     def _received(self, frame: Frame) -> None:
@@ -62,6 +64,8 @@ class _Life:
         _, _, name, value = frame
         if name == "ping":
             self.channel.send((NOTE, 0, "pong", value))
+        elif name == "clock":
+            self.clock.move(value)
         elif name == "boot":
             self.booted.set_result(Boot.model_validate_json(value))
         elif name == "stop" and not self.ended.done():
@@ -81,6 +85,7 @@ async def _live(control: socket.socket, log: socket.socket) -> None:
         boot = await life.booted
     started = time.perf_counter()
     console.install(log, pid=os.getpid(), generation=boot.generation)
+    life.clock.move(boot.clock_offset_s)
     _limit_memory(boot.project.local.memory_mb)
     async with AsyncExitStack() as stack:
         try:

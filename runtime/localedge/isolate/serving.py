@@ -115,7 +115,7 @@ class Serving:
 
     def _cancel(self, frame: Frame) -> None:
         event = self.events.get(frame[1])
-        if event is None or event.main is None:
+        if event is None or event.main is None or event.has_ended:
             return
         event.main.cancel()
         if not event.has_begun:
@@ -189,6 +189,7 @@ class Serving:
 
     async def _finish(self, event: Event) -> None:
         """What outlives the response goes on for at most `WAIT_UNTIL_S`; the rest is cancelled."""
+        event.has_ended = True
         event.cancel_strays()
         try:
             if event.context.has_tasks():

@@ -34,8 +34,9 @@ class NotServing(Exception):  # noqa: N818  (a state of the worker)
 class Generation:
     """One version of a worker and its isolates.
 
-    Shape: `serving` gets requests; `standby` is ready and takes the place of one that dies;
-    `failure` is set when the worker cannot be loaded. With `fresh` every isolate gets one event.
+    Shape: `project` is what it runs; `serving` gets requests; `standby` is ready and takes the
+    place of one that dies; `failure` is set when the worker cannot be loaded. With `fresh` every
+    isolate gets one event.
     """
 
     def __init__(self, boot: Callable[[int], Boot], number: int, forks: Forks, spawn: Spawn):
@@ -43,7 +44,8 @@ class Generation:
         self.number = number
         self._forks = forks
         self._spawn = spawn
-        local = boot(number).project.local
+        self.project = boot(number).project
+        local = self.project.local
         self.size = local.isolates
         self.fresh = local.fresh
         self._load_deadline_s = local.loop_block_s
@@ -52,6 +54,7 @@ class Generation:
         self.busy: set[Isolate] = set()
         self.failure: Failure | None = None
         self.is_draining = False
+        self._loading: set[Isolate] = set()
         self._starting = 0
         self._failed_boots = 0
         self._turn = 0
@@ -60,6 +63,10 @@ class Generation:
     def isolates(self) -> list[Isolate]:
         """All that are loaded and alive."""
         return [*self.serving, *self.standby, *self.busy]
+
+    def every(self) -> list[Isolate]:
+        """Those, and the ones that are still loading."""
+        return [*self.isolates(), *self._loading]
 
     def fill(self) -> None:
         """Isolates are started until there are enough and one more."""
@@ -157,6 +164,7 @@ class Generation:
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: isolate.channel, sock=channel)
         isolate.note("boot", self._boot(self.number).model_dump_json())
+        self._loading.add(isolate)
         try:
             async with asyncio.timeout(self._load_deadline_s):
                 ready = await isolate.ready
@@ -168,6 +176,8 @@ class Generation:
         except EventFailed:
             self._forks.kill(pid)
             raise
+        finally:
+            self._loading.discard(isolate)
         logger.info(
             "isolate ready",
             extra={"pid": pid, "generation": self.number, "boot_ms": round(ready.boot_ms, 1)},

@@ -17,26 +17,28 @@ logger = logging.getLogger(__name__)
 class Pool:
     """The isolates of one worker.
 
-    Shape: `current` serves; `failure` is why the newest version could not be loaded, while the
-    one before it goes on serving.
+    Shape: `current` serves; `generations` are all that still have isolates. `failure` is why the
+    newest version could not be loaded, while the one before it goes on serving.
     """
 
     def __init__(self, boot: Boot, forks: Forks, spawn: Spawn) -> None:
         self._orders = boot
         self._forks = forks
         self._spawn = spawn
+        self._newest = boot.generation
         self.failure: Failure | None = None
         self.current = self._generation()
+        self.generations = [self.current]
         self.current.fill()
 
     @property
     def project(self) -> Project:
-        """What the newest generation runs."""
-        return self._orders.project
+        """What the current generation runs."""
+        return self.current.project
 
     def isolates(self) -> list[Isolate]:
         """All that are loaded and alive, of every generation."""
-        return self.current.isolates()
+        return [isolate for one in self.generations for isolate in one.isolates()]
 
     def pick(self) -> Isolate | None:
         """The isolate for the next event, None when it has to be waited for."""
@@ -46,8 +48,54 @@ class Pool:
         """The isolate for the next event. Errors: NotServing, TimeoutError."""
         return await self.current.acquire()
 
-    def _generation(self) -> Generation:
-        return Generation(self._boot, self._orders.generation, self._forks, self._spawn)
+    def kill(self, pid: int | None, outcome: str) -> int | None:
+        """The isolate `pid`, or the busiest that serves, dies; returns its pid, None if none."""
+        found = self.isolates() if pid is not None else self.current.serving
+        wanted = [i for i in found if pid is None or i.pid == pid]
+        if not wanted:
+            return None
+        chosen = max(wanted, key=lambda isolate: len(isolate.exchanges))
+        self.current.kill(chosen, outcome)
+        return chosen.pid
 
-    def _boot(self, number: int) -> Boot:
-        return self._orders.model_copy(update={"generation": number})
+    async def reload(self, project: Project) -> Failure | None:
+        """A new generation that runs `project` serves, and the one before it drains.
+
+        Returns why not, if it cannot be loaded: then the one before it goes on.
+        """
+        self._newest += 1
+        before = self._orders
+        self._orders = before.model_copy(update={"project": project, "generation": self._newest})
+        new = self._generation()
+        self.generations.append(new)
+        new.fill()
+        failure = self.failure = await new.is_settled()
+        if failure is not None and self.current.serving:
+            self._orders = before
+            self._spawn(self._retire(new))
+            return failure
+        old, self.current = self.current, new
+        self._spawn(self._retire(old))
+        if failure is None:
+            logger.info("reloaded", extra={"generation": new.number})
+        return failure
+
+    def move_clock(self, offset_s: float) -> None:
+        """All isolates, those to come too, see the time moved by `offset_s` from now on."""
+        self._orders = self._orders.model_copy(update={"clock_offset_s": offset_s})
+        for generation in self.generations:
+            for isolate in generation.every():
+                isolate.note("clock", offset_s)
+
+    async def _retire(self, generation: Generation) -> None:
+        await generation.drain()
+        self.generations.remove(generation)
+
+    def _generation(self) -> Generation:
+        project, number = self._orders.project, self._newest
+
+        def boot(_number: int) -> Boot:
+            # The clock may have been moved since this generation began.
+            return self._orders.model_copy(update={"project": project, "generation": number})
+
+        return Generation(boot, number, self._forks, self._spawn)

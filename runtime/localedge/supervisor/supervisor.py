@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from localedge.errors import Exit, OperatorError
 from localedge.isolate.boot import Boot
 from localedge.project.models import Project
 from localedge.supervisor import state as state_folder
+from localedge.supervisor.clock import EdgeClock
+from localedge.supervisor.crons import Crons
 from localedge.supervisor.forks import Forks, Record
+from localedge.supervisor.generation import Generation
 from localedge.supervisor.isolates import KILLED
 from localedge.supervisor.kv_server import KvServer
 from localedge.supervisor.launch import Launched
+from localedge.supervisor.limits import Watch
 from localedge.supervisor.pool import Pool
+from localedge.supervisor.reload import Reloader
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +33,7 @@ class Supervisor:
     """The running workers.
 
     Shape: `pools` has one per worker, in the order of the projects; the first gets the port.
+    `clock` is the workers'.
     """
 
     def __init__(
@@ -44,6 +50,8 @@ class Supervisor:
         self.pools: list[Pool] = []
         self.kv: KvServer | None = None
         self.kv_url: str | None = None
+        self.clock = EdgeClock()
+        self._working: list[asyncio.Task[None]] = []
         self.forks = Forks(
             launched, on_exit=self._exited, on_record=on_record, on_lost=self._fork_server_lost
         )
@@ -61,13 +69,31 @@ class Supervisor:
         for project in projects:
             boot = Boot(project=project, state=self.state, kv_url=self.kv_url, generation=1)
             self.pools.append(Pool(boot, self.forks, self._tasks.create_task))
+            crons = Crons(self.pools[-1], self.clock, self._tasks.create_task)
+            self._work(crons.run())
+        self._work(Watch(self.generations).run())
+
+    def follow(self, pool: Pool, project: Callable[[], Project]) -> None:
+        """`pool` is reloaded when its files change; `project` reads the configuration again."""
+        self._work(Reloader(pool, project).run())
+
+    def move_clock(self, offset_s: float) -> None:
+        """All isolates, those to come too, and the crons see the time moved by `offset_s`."""
+        for pool in self.pools:
+            pool.move_clock(offset_s)
+        self.clock.move(offset_s)
+
+    def _work(self, work: Coroutine[Any, Any, None]) -> None:
+        self._working.append(self._tasks.create_task(work))
 
     async def end(self) -> None:
         """No process is left that we started."""
+        for task in self._working:
+            task.cancel()
         try:
             async with asyncio.TaskGroup() as group:
-                for pool in self.pools:
-                    group.create_task(pool.current.drain(_END_S))
+                for generation in self.generations():
+                    group.create_task(generation.drain(_END_S))
             if self.kv is not None:
                 await self.kv.end()
         finally:
@@ -79,13 +105,14 @@ class Supervisor:
         Returns its pid, or None when there is no such isolate.
         """
         for pool in self.pools:
-            found = pool.isolates() if pid is not None else pool.current.serving
-            wanted = [i for i in found if pid is None or i.pid == pid]
-            if wanted:
-                chosen = max(wanted, key=lambda isolate: len(isolate.exchanges))
-                pool.current.kill(chosen, KILLED)
-                return chosen.pid
+            killed = pool.kill(pid, KILLED)
+            if killed is not None:
+                return killed
         return None
+
+    def generations(self) -> list[Generation]:
+        """All that have isolates, of all workers."""
+        return [generation for pool in self.pools for generation in pool.generations]
 
     def _exited(self, pid: int, status: int) -> None:
         logger.debug("process ended", extra={"pid": pid, "status": status})
