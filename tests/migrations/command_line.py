@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sqlite3
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,16 +35,32 @@ class Output:
         return " ".join(f"{self.stdout}\n{self.stderr}".split())
 
 
+class _Terminal(io.StringIO):
+    """A stream that a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def run_command(
-    arguments: list[str], cwd: Path, environment: dict[str, str] | None = None
+    arguments: list[str],
+    cwd: Path,
+    environment: dict[str, str] | None = None,
+    *,
+    answer: str | None = None,
 ) -> Output:
-    """Run `localedge` with `arguments` in `cwd`, in this process."""
-    stdout, stderr = io.StringIO(), io.StringIO()
-    variables = {"CLOUDFLARE_ENV": "", "COLUMNS": "300", **(environment or {})}
+    """Run `localedge` with `arguments` in `cwd`, in this process.
+
+    With an `answer`, it runs on a terminal, where a person types that.
+    """
+    stream = io.StringIO if answer is None else _Terminal
+    stdin, stdout, stderr = stream(answer or ""), stream(), io.StringIO()
+    variables = {"CLOUDFLARE_ENV": "", "CI": "", "COLUMNS": "300", **(environment or {})}
     code: object = 0
     with (
         mock.patch.dict(os.environ, variables),
         contextlib.chdir(cwd),
+        mock.patch.object(sys, "stdin", stdin),
         contextlib.redirect_stdout(stdout),
         contextlib.redirect_stderr(stderr),
     ):

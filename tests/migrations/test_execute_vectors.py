@@ -12,11 +12,9 @@ CASES = load("execute")
 DIFFERENCES = differences("execute")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [name for name in CASES if name not in DIFFERENCES])
 def test_execute_does_what_was_recorded(name: str, tmp_path: Path) -> None:
-    found = replay(CASES[name], tmp_path)
-
-    assert bool(found) == (name in DIFFERENCES), "\n".join(found)
+    assert replay(CASES[name], tmp_path) == []
 
 
 def test_every_difference_of_execute_is_the_name_of_a_case() -> None:

@@ -89,7 +89,11 @@ def create(
 
 def _may_create(folder: MigrationFolder, is_yes: bool) -> bool:
     output.tell(folder.missing_text)
-    return is_yes or not is_interactive() or typer.confirm(f"Ok to create {folder.path}?", True)
+    return (
+        is_yes
+        or not is_interactive()
+        or typer.confirm(f"Ok to create {folder.path}?", default=True, err=True)
+    )
 
 
 @migrations_app.command("list")
@@ -152,7 +156,8 @@ def _may_apply(count: int) -> bool:
     return not is_interactive() or typer.confirm(
         f"About to apply {count} migration(s)\n"
         "Your database may not be available to serve requests during the migration, continue?",
-        True,
+        default=True,
+        err=True,
     )
 
 
