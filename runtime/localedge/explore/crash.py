@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
+from localedge.d1.engine import Query
+from localedge.d1.statements import parse
 from localedge.explore.death import (
     Faults,
     Incarnation,
@@ -21,6 +24,7 @@ from localedge.probe import Call, Probe
 
 PATIENCE: Final = 12
 """After so many requests for one task it is stuck."""
+_ANY_TABLE: Final = Query(parse("CREATE TABLE IF NOT EXISTS explored_world (id)"))
 
 
 @dataclass(slots=True)
@@ -56,6 +60,8 @@ class Explorer:
 
     async def begin(self) -> State:
         """The world before the first request."""
+        # A database without any table cannot be copied.
+        await self._world.engine.run([_ANY_TABLE])
         await self._scenario.prepare(self._world)
         return self._world.state()
 
@@ -179,14 +185,19 @@ class Explorer:
 
         Shape: of the writes, the part number `share` of `shares`.
         """
+        committed = partial(self._scenario.committed, self._world)
         _, trace = await self.run(start, {}, label="undisturbed", is_recording=True)
         for point, call in sorted(trace.calls.items()):
             if call.kind != "d1" or point not in trace.before or point % shares != share:
                 continue
             begun = trace.before[point]
+            self._world.put_back(begun)
+            fence, _ = await committed()
             _, tail = await self.run(begun, {}, label="", is_after_death=True)
             for lands_at in sorted(tail.calls):
                 label = f"{point} lands at {lands_at}"
-                late = LateCall(lands_at, call)
+                late = LateCall(lands_at, call, committed, fence)
                 ending, _ = await self.run(begun, {}, label=label, is_after_death=True, late=late)
+                if late.has_torn:
+                    ending.lost.append("a write under an old fence was taken")
                 yield ending

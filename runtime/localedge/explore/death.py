@@ -47,17 +47,27 @@ Watch: TypeAlias = Callable[[Call], Awaitable[None]]
 
 @dataclass(slots=True)
 class LateCall:
-    """A call of a dead worker that the store carries out when the successor is at `point`."""
+    """A call of a dead worker that the store carries out when the successor is at `point`.
+
+    Shape: `committed` says what is stored, with the fence first; `fence` is that of the dead;
+    `has_torn` says that the call changed something after a later fence was given.
+    """
 
     point: int
     call: Call
+    committed: Callable[[], Awaitable[tuple[int, object]]]
+    fence: int
     is_made: bool = False
+    has_torn: bool = False
 
     async def make(self, world: World) -> None:
         """The statements run now; that they are refused is what is hoped for."""
         self.is_made = True
+        fence, was = await self.committed()
         with suppress(JsException):
             await world.database.batch(*self.call.arguments)
+        _, now = await self.committed()
+        self.has_torn = fence > self.fence and was != now
 
 
 class Incarnation(Observer):

@@ -38,6 +38,9 @@ _STATUS: Final = Query(parse("SELECT status FROM agent_tasks"))
 _SUCCESSES: Final = Query(
     parse("SELECT step_index, output FROM agent_task_steps WHERE status = 'success'")
 )
+_FENCE: Final = Query(parse("SELECT fence FROM agent_tasks"))
+_TASK: Final = Query(parse("SELECT version, status, current_step FROM agent_tasks"))
+_STEPS: Final = Query(parse("SELECT step_index, status, attempt, output FROM agent_task_steps"))
 
 
 async def create_tables(database: D1Database) -> None:
@@ -107,6 +110,10 @@ class ReferenceTask:
         statuses, steps = await world.engine.run([_STATUS, _SUCCESSES])
         successes = frozenset((int(str(i)), json.dumps(output)) for i, output in steps.rows)
         return Stored(successes, [row[0] for row in statuses.rows] == ["completed"])
+
+    async def committed(self, world: World) -> tuple[int, object]:
+        fences, tasks, steps = await world.engine.run([_FENCE, _TASK, _STEPS])
+        return (int(str(fences.rows[0][0])) if fences.rows else 0), (tasks.rows, steps.rows)
 
     def step_of(self, call: Call) -> int:
         arguments: Any = call.arguments[0]

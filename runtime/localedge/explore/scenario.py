@@ -56,5 +56,8 @@ class Scenario(Protocol):
     async def stored(self, world: World) -> Stored:
         """What the stores say, read past any worker."""
 
+    async def committed(self, world: World) -> tuple[int, object]:
+        """The task's fence, and all that only a holder of the newest fence may change."""
+
     def step_of(self, call: Call) -> int:
         """The step that a tool call belongs to."""
