@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.edgestate.world import Effects, d1_binding, kv_binding
 
 from edgestate import D1StateStore, KVStateStore, MemoryStateStore, StateStore, open_session
-from tests.edgestate.world import Effects, d1_binding, kv_binding
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from tests.edgestate import counterexample
 
 from localedge.errors import JsException
 from localedge.explore.crash import Ending, Explorer
@@ -15,7 +16,6 @@ from localedge.explore.death import tool_call
 from localedge.explore.scenario import Answer, Stored
 from localedge.explore.world import World
 from localedge.probe import Call, Probe
-from tests.edgestate import counterexample
 
 pytestmark = pytest.mark.anyio
 
