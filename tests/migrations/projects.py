@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from localedge.d1.migrations import database_file
+from localedge.d1.files import database_file
 
 STORAGE_ID = "d1-id"
 BIG = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < {count})\n"

@@ -14,12 +14,8 @@ from pathlib import Path
 import typer
 
 from localedge import project
-from localedge.d1.migrations import (
-    DEFAULT_TABLE,
-    MigrationFolder,
-    database_file,
-    migration_folder,
-)
+from localedge.d1.files import database_file
+from localedge.d1.migrations import DEFAULT_TABLE, MigrationFolder, migration_folder
 from localedge.errors import Exit, OperatorError
 from localedge.project.models import D1Database, Project
 
@@ -90,7 +86,7 @@ def load_project(flags: Flags) -> Project | None:
     return found
 
 
-# Differs: wrangler ends with 1 whatever went wrong; here usage is 2, the configuration 3, storage 4.
+# Differs: wrangler ends with 1 whatever went wrong; here usage is 2, configuration 3, storage 4.
 def require_project(flags: Flags) -> Project:
     """The project that `flags` point at. Errors: OperatorError when there is none."""
     found = load_project(flags)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any, Never
 
 from localedge.binding import EnvWrapper
 from localedge.d1.database import D1Database
+from localedge.d1.files import database_file
 from localedge.d1.sqlite import open_engine
 from localedge.errors import JsException
 from localedge.isolate.boot import Boot
@@ -29,11 +29,6 @@ class Placeholder(JsObject):
             f"env.{self._name} is a {self.platform_class}, which localedge does not run; "
             f'"{attribute}" works on the platform only.'
         )
-
-
-def database_file(state: Path, storage_id: str) -> Path:
-    """Where the database of that id lies."""
-    return state / "d1" / f"{storage_id}.sqlite"
 
 
 async def open_env(stack: AsyncExitStack, boot: Boot, probe: Probe) -> EnvWrapper:

@@ -7,7 +7,6 @@ from localedge.d1.migrations.applying import (
     Migrations,
     StatementResult,
     apply_migrations,
-    database_file,
     run_batch,
 )
 from localedge.d1.migrations.folder import MigrationFolder, migration_folder
@@ -21,7 +20,6 @@ __all__ = [
     "Migrations",
     "StatementResult",
     "apply_migrations",
-    "database_file",
     "migration_folder",
     "run_batch",
     "split",

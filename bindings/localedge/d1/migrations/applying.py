@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, TypedDict, cast
 
 from localedge.d1.database import D1Database
 from localedge.d1.engine import EngineError
+from localedge.d1.files import database_file
 from localedge.d1.migrations.folder import DatabaseEntry, MigrationFolder, migration_folder
 from localedge.d1.migrations.splitting import split
 from localedge.d1.sqlite import Durability, open_engine
@@ -170,11 +171,6 @@ def _place(done: int, statements: Sequence[str]) -> str:
 def quoted(identifier: str) -> str:
     """`identifier` as SQL takes any text for a name."""
     return '"' + identifier.replace('"', '""') + '"'
-
-
-def database_file(state: Path, storage_id: str) -> Path:
-    """The file of the database that is stored as `storage_id`, under the state folder `state`."""
-    return state / "d1" / f"{storage_id}.sqlite"
 
 
 async def apply_migrations(

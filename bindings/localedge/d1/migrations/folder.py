@@ -203,6 +203,6 @@ def _checked(name: str) -> str:
         name.encode()
     except UnicodeEncodeError as exc:
         raise OperatorError(
-            "d1/migration-name", f"The migration name {ascii(name)} is not UTF-8.", "Rename it."
+            "d1/migration-name", f"The migration name {name!a} is not UTF-8.", "Rename it."
         ) from exc
     return name
