@@ -91,7 +91,7 @@ def _place_point(digits: str, point: int) -> str:
     return f"{mantissa}e{'+' if exponent >= 0 else '-'}{abs(exponent)}"
 
 
-_DECIMAL = re.compile(r"[+-]?(Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)\Z")
+_DECIMAL = re.compile(r"[+-]?(Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)\Z", re.ASCII)
 _RADIX = re.compile(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)\Z")
 _JS_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     chr(code) for code in range(0x2000, 0x200B)

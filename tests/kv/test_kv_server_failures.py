@@ -17,7 +17,7 @@ from tests.kv.conftest import BindingOf
 from tests.waiting import wait_until
 
 from localedge.errors import Exit, JsException, OperatorError
-from localedge.kv.redis import RedisConnection, connect
+from localedge.kv.redis import DEADLINE_S, RedisConnection, connect
 from localedge.supervisor import valkey
 
 pytestmark = pytest.mark.anyio
@@ -173,6 +173,15 @@ async def test_answers_reach_their_own_callers_when_some_stop_waiting(kv: Any) -
     values = await asyncio.gather(*reads[1::2])
 
     assert values == [str(n) for n in range(1, 50, 2)]
+
+
+async def test_a_server_that_shows_life_is_waited_for_longer(connection: RedisConnection) -> None:
+    started = time.monotonic()
+
+    nothing = await connection.execute(b"BLPOP", b"a list that stays empty", 2)
+
+    assert nothing is None
+    assert time.monotonic() - started > DEADLINE_S
 
 
 async def test_scripts_that_the_server_forgot_are_sent_again(

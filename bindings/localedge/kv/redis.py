@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
@@ -24,7 +24,10 @@ from localedge.kv.store import Store, UnavailableError, WriteRate
 logger = logging.getLogger(__name__)
 
 DEADLINE_S: Final = 1.5
-"""How long a call may take, with everything that it tries again."""
+"""How long a call waits, with everything that it tries again, for a server that shows no life."""
+MOST_S: Final = 30.0
+"""How long a call waits for a server that is alive: one that is busy with large values."""
+_LOOK_AFTER_S: Final = 0.9
 _FIRST_PAUSE_S: Final = 0.01
 _LONGEST_PAUSE_S: Final = 0.1
 
@@ -99,6 +102,37 @@ def _fail(future: asyncio.Future[Reply], reason: Exception) -> None:
     future.exception()
 
 
+class _Patience:
+    """Puts a call's deadline off as long as the server shows life.
+
+    A value of 25 MiB on a busy machine takes longer than we wait for a server that is stopped.
+    """
+
+    def __init__(self, deadline: asyncio.Timeout, shows_life: Callable[[], Awaitable[bool]]):
+        self._deadline = deadline
+        self._shows_life = shows_life
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+        self._asking: asyncio.Task[None] | None = None
+        self._timer = self._loop.call_later(_LOOK_AFTER_S, self._ask)
+
+    def _ask(self) -> None:
+        self._asking = self._loop.create_task(self._put_off())
+
+    async def _put_off(self) -> None:
+        alive = await self._shows_life()
+        now = self._loop.time()
+        if alive and now < self._began + MOST_S and not self._deadline.expired():
+            self._deadline.reschedule(now + DEADLINE_S)
+            self._timer = self._loop.call_later(_LOOK_AFTER_S, self._ask)
+
+    def end(self) -> None:
+        """The call is over: nobody asks any more."""
+        self._timer.cancel()
+        if self._asking is not None:
+            self._asking.cancel()
+
+
 class RedisConnection:
     """The way to one server, opened when first needed and again after each loss."""
 
@@ -116,6 +150,7 @@ class RedisConnection:
         self._link: _Link | None = None
         self._opening = asyncio.Lock()
         self._readers: set[asyncio.Task[None]] = set()
+        self._look: asyncio.Task[bool] | None = None
 
     def store(
         self,
@@ -139,8 +174,12 @@ class RedisConnection:
         Errors: UnavailableError after `DEADLINE_S`; RefusedError when the server says no.
         """
         try:
-            async with asyncio.timeout(DEADLINE_S):
-                return await self._answer(command)
+            async with asyncio.timeout(DEADLINE_S) as deadline:
+                patience = _Patience(deadline, self._shows_life)
+                try:
+                    return await self._answer(command)
+                finally:
+                    patience.end()
         except TimeoutError as exc:
             self._drop()
             raise UnavailableError(f"no answer within {DEADLINE_S} s") from exc
@@ -188,6 +227,25 @@ class RedisConnection:
             self._link.reader.add_done_callback(self._readers.discard)
             return self._link
 
+    async def _shows_life(self) -> bool:
+        """Whether the server answers somebody new; all who ask at one time share the answer."""
+        if self._look is None or self._look.done():
+            self._look = asyncio.get_running_loop().create_task(self._ping())
+        return await asyncio.shield(self._look)
+
+    async def _ping(self) -> bool:
+        connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+        try:
+            async with asyncio.timeout(DEADLINE_S - _LOOK_AFTER_S):
+                await connection.connect()  # type: ignore[no-untyped-call]  # untyped there too
+                await connection.send_command("PING")
+                await connection.read_response()
+        except (TimeoutError, RedisError, OSError):
+            return False
+        finally:
+            await connection.disconnect(nowait=True)
+        return True
+
     def _drop(self) -> None:
         """Leave the connection that did not answer; its other calls try a new one."""
         if self._link is not None:
@@ -196,9 +254,10 @@ class RedisConnection:
 
     async def aclose(self) -> None:
         """Close the connection; calls in flight fail."""
-        for reader in list(self._readers):
-            reader.cancel()
-        await asyncio.gather(*self._readers, return_exceptions=True)
+        tasks: list[asyncio.Task[Any]] = [*self._readers, *filter(None, [self._look])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._pool.aclose()
 
 
