@@ -40,7 +40,7 @@ class Recorder:
     def prepare(self, text: str) -> Any:
         return _Statement(self._db.prepare(text), text)
 
-    async def batch(self, statements: list[Any]) -> Any:
+    async def batch(self, statements: Any) -> Any:
         self.batches.append([statement.text for statement in statements])
         return await self._db.batch([statement.inner for statement in statements])
 
@@ -49,7 +49,7 @@ class _Statement:
     def __init__(self, inner: Any, text: str) -> None:
         self.inner, self.text = inner, text
 
-    def bind(self, *values: Any) -> _Statement:
+    def bind(self, *values: Any) -> Any:
         return _Statement(self.inner.bind(*values), self.text)
 
 

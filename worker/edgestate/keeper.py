@@ -44,7 +44,8 @@ class LeaseKeeper:
         if self.lease is None:
             return float("inf")
         by_wall = self.lease.expires_at - clock.now()
-        return min(by_wall, self.lease.ttl_s - (time.monotonic() - self._taken_at))
+        by_own = self.lease.ttl_s - (time.monotonic() - self._taken_at)
+        return min(by_wall, by_own, self.lease.ttl_s)
 
     def _until_renewal_s(self) -> float:
         if self.lease is None:
