@@ -140,19 +140,18 @@ class Gateway:
             uploading = asyncio.ensure_future(_upload(exchange, receive))
         try:
             status, lines, body = await exchange.head
+            if body is not None:
+                await _send_whole(request, exchange, status, lines, body, send)
+            else:
+                await _send_stream(request, exchange, status, lines, send, connection)
         except EventFailed as failed:
             await _refuse(request, _trouble(request, failed), send)
-            return
         except asyncio.CancelledError:
             exchange.cancel()
             raise
         finally:
-            if uploading is not None and exchange.head.done():
+            if uploading is not None:
                 uploading.cancel()
-        if body is not None:
-            await _send_whole(request, exchange, status, lines, body, send)
-        else:
-            await _send_stream(request, exchange, status, lines, send, connection)
 
 
 async def _send_whole(
@@ -194,9 +193,6 @@ async def _send_stream(
         if connection is not None:
             connection.cut()
         return
-    except asyncio.CancelledError:
-        exchange.cancel()
-        raise
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

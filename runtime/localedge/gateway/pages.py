@@ -20,6 +20,7 @@ EXPLAINED: Final = {
     "exceededWallTime": "The worker blocked its event loop for longer than loop_block_s; its "
     "isolate (pid {pid}) was killed.",
     "exceededMemory": "The isolate (pid {pid}) used more memory than memory_mb and was killed.",
+    "bodyTooLarge": "The request's body is larger than 100 MB (100,000,000 bytes).",
     "canceled": "The request was cancelled.",
     "notLoaded": "The worker could not be loaded.",
 }

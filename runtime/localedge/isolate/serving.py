@@ -96,7 +96,9 @@ class Serving:
         number = frame[1]
         if frame[2] == "fetch":
             event = Event(number, frame[7])
-            work = self._fetch(event, frame)
+            # The body's first frames may come before the task has run its first line.
+            body = self._incoming(number) if frame[6] is True else frame[6]
+            work = self._fetch(event, frame, body)
         else:
             event = Event(number, frame[5])
             work = self._scheduled(event, frame)
@@ -121,6 +123,7 @@ class Serving:
         if not event.has_begun:
             # A task that is cancelled before its first step never runs: we answer in its place.
             del self.events[event.number]
+            self._streams.pop(event.number, None)
             self._send((END, event.number, "canceled", None))
             self._send((OVER, event.number))
 
@@ -129,13 +132,13 @@ class Serving:
         if streams is not None and streams.window is not None:
             streams.window.add(frame[2])
 
-    async def _fetch(self, event: Event, frame: Frame) -> None:
-        _, number, _, method, url, lines, body, _ = frame
+    async def _fetch(
+        self, event: Event, frame: Frame, body: bytes | ReadableStream | None
+    ) -> None:
+        _, number, _, method, url, lines, _, _ = frame
         event.has_begun = True
         EVENT.set(event)
         try:
-            if body is True:
-                body = self._incoming(number)
             request = web.Request(method, url, HeaderPairs(lines), body)
             response = await self._worker.fetch(request, self._env, event.context)
             if isinstance(response.body, ReadableStream) or (
