@@ -87,19 +87,45 @@ class JsMapping(JsIterable):
         return raw_to_js(key) in self._js
 
 
+class JsMapLike(JsIterable):
+    """A proxy of an object that has `get` and `has`: headers, parameters, a form."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        if key not in self:
+            raise KeyError(key)
+        return proxy(self._js.get(raw_to_js(key)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._js.set(raw_to_js(key), raw_to_js(value))
+
+    def __delitem__(self, key: Any) -> None:
+        if key not in self:
+            raise KeyError(key)
+        self._js.delete(raw_to_js(key))
+
+    def __contains__(self, key: Any) -> bool:
+        found: bool = self._js.has(raw_to_js(key))
+        return found
+
+
 class JsBytes(JsIterable):
     """A proxy of an ArrayBuffer or a typed array."""
 
     __slots__ = ()
 
     def __len__(self) -> int:
-        return len(self._js.view)
+        return len(self._js.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._js.items)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._js.view[index]
+        return self._js.items[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._js.view[index] = value
+        self._js.items[index] = value
 
     def to_bytes(self) -> bytes:
         """A copy as bytes."""
@@ -107,7 +133,7 @@ class JsBytes(JsIterable):
 
     def to_memoryview(self) -> memoryview:
         """A copy as a memoryview."""
-        return memoryview(bytearray(self._js.view))
+        return memoryview(bytearray(self._js.view)).cast(self._js.items.format)
 
     def to_string(self, encoding: str = "utf-8") -> str:
         """The bytes decoded."""
@@ -237,6 +263,8 @@ def _find(cls: type) -> type[JsProxy] | None:
     if issubclass(cls, JsObject):
         if hasattr(cls, "js_items"):
             return JsAsyncIterable
+        if {"get", "has"} <= cls.js_methods.keys():
+            return JsMapLike
         if hasattr(cls, "__iter__"):
             return JsIterable
     return None
@@ -251,6 +279,15 @@ _BY_CLASS: tuple[tuple[type, type[JsProxy]], ...] = (
     (JsFunction, JsCallable),
     (PyObject, JsDoubleProxy),
 )
-for _kind in (JsIterable, JsAsyncIterable, JsArray, JsMapping, JsBytes, JsCallable, JsAwaitable):
+for _kind in (
+    JsIterable,
+    JsAsyncIterable,
+    JsArray,
+    JsMapping,
+    JsMapLike,
+    JsBytes,
+    JsCallable,
+    JsAwaitable,
+):
     _kind.__name__ = _kind.__qualname__ = "JsProxy"
 KIND_FINDERS.append(_find)

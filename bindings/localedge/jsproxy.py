@@ -154,7 +154,8 @@ def _to_py(js: Any, depth: int, converter: Callable[..., Any] | None) -> Any:
         case list():
             return [convert(item) for item in js]
         case JsBuffer():
-            return memoryview(bytearray(js.view))
+            form: Any = js.items.format
+            return memoryview(bytearray(js.view)).cast(form)
         case bytes():
             return memoryview(js)
     held = proxy(js)

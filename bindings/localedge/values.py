@@ -102,6 +102,11 @@ class JsBuffer(JsObject):
     def __init__(self, data: bytes | bytearray | memoryview = b"") -> None:
         self.view = data if isinstance(data, memoryview) else memoryview(bytearray(data))
 
+    @property
+    def items(self) -> memoryview:
+        """The same memory as the numbers that the object shows."""
+        return self.view
+
     def __bytes__(self) -> bytes:
         return bytes(self.view)
 

@@ -15,7 +15,7 @@ import pytest
 
 from localedge.binding import EnvWrapper
 from localedge.probe import Probe
-from localedge.sdk import finder, web
+from localedge.sdk import finder, stack_switch, web
 from localedge.sdk.context import ExecutionContext
 from localedge.sdk.dispatch import Worker, load_worker
 from localedge.sdk.host import Host, set_host
@@ -28,6 +28,7 @@ def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = set(sys.modules)
     finder.install()
     yield
+    stack_switch.forget()
     finder.remove()
     for name in set(sys.modules) - before:
         if getattr(sys.modules[name], "__file__", None) is None:

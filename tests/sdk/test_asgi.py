@@ -105,6 +105,24 @@ async def test_a_failed_startup_is_the_requests_error(load: LoadWorker, client: 
         await client.send(worker)
 
 
+@pytest.mark.parametrize("phase", ["startup", "shutdown"])
+async def test_a_failed_lifespan_names_what_the_application_raised(
+    phase: str, load: LoadWorker, client: Client
+) -> None:
+    before = "" if phase == "startup" else 'await send({"type": "lifespan.startup.complete"})'
+    failing = f"""await receive()
+        {before or "pass"}
+        await receive() if {bool(before)} else None
+        await send({{"type": "lifespan.{phase}.failed", "message": ""}})
+        raise ValueError("real reason")"""
+    worker = load(plain(lifespan=failing))
+
+    with pytest.raises(RuntimeError, match=f"ASGI lifespan {phase} failed") as raised:
+        await client.send(worker)
+
+    assert str(raised.value.__cause__) == "real reason"
+
+
 async def test_an_error_before_the_response_is_the_requests_error(
     load: LoadWorker, client: Client
 ) -> None:
@@ -468,3 +486,26 @@ async def test_an_application_that_compresses_has_to_say_manual(
         content = gzip.decompress(content)
 
     assert content == b"plain"
+
+
+async def test_a_background_task_that_fails_is_logged(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    import asgi
+
+    async def fail() -> None:
+        raise ValueError("broken")
+
+    with caplog.at_level(logging.ERROR):
+        await asyncio.wait((asgi.run_in_background(fail()),))
+
+    assert "Unhandled exception in background task" in caplog.text
+
+
+def test_the_scope_can_be_asked_for(bench: Bench) -> None:
+    import asgi
+    import js
+
+    scope = asgi.request_to_scope(js.Request.new("https://a.test/x", headers=[["A", "b"]]), {})
+
+    assert (scope["path"], scope["headers"]) == ("/x", [(b"a", b"b")])

@@ -132,3 +132,11 @@ def test_loading_the_same_file_again_runs_it_again(load: LoadWorker) -> None:
 def test_importing_env_without_a_host_says_so(platform: None) -> None:
     with pytest.raises(RuntimeError, match="no host is set"):
         importlib.import_module("workers").env  # noqa: B018
+
+
+@pytest.mark.parametrize("name", sorted(finder.MISSING))
+def test_a_module_that_is_only_on_the_platform_says_so(name: str, platform: None) -> None:
+    with pytest.raises(ModuleNotFoundError, match=f"{name} exists on the platform") as raised:
+        importlib.import_module(name)
+
+    assert raised.value.name == name

@@ -373,3 +373,81 @@ def test_a_cancelled_controller_tells_its_signal() -> None:
     controller.abort()
 
     assert (controller.signal.aborted, seen) == (True, ["abort"])
+
+
+def test_objects_with_get_and_has_can_be_indexed() -> None:
+    from js import FormData, Headers, URLSearchParams
+
+    headers = Headers.new([["a", "1"]])
+    form = FormData.new()
+    form["f"] = "x"
+    headers["b"] = "2"
+
+    assert (headers["A"], headers["b"], "a" in headers, "c" in headers) == ("1", "2", True, False)
+    assert (URLSearchParams.new("q=1")["q"], form["f"]) == ("1", "x")
+    del headers["a"]
+    with pytest.raises(KeyError):
+        headers["a"]
+
+
+NUMBERS = [
+    ("Int8Array", [1, -1, 200], [1, -1, -56]),
+    ("Uint8Array", [1, 256, -1], [1, 0, 255]),
+    ("Uint8ClampedArray", [1, 2], [1, 2]),
+    ("Int16Array", [1, -2], [1, -2]),
+    ("Uint16Array", [1, 65537], [1, 1]),
+    ("Int32Array", [-4], [-4]),
+    ("Uint32Array", [4], [4]),
+    ("Float32Array", [1.5, -2.5], [1.5, -2.5]),
+    ("Float64Array", [0.1], [0.1]),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "held"), NUMBERS)
+async def test_arrays_of_numbers_wrap_and_are_bodies(name: str, given: Any, held: Any) -> None:
+    import js
+    from workers import Response
+
+    numbers = getattr(js, name).new(given)
+
+    assert (list(numbers), numbers.length) == (held, len(held))
+    assert list(numbers.to_py()) == held
+    part = numbers.subarray(1)
+    assert list(part) == held[1:]
+    assert len(await Response(numbers).bytes()) == numbers.byteLength
+
+
+async def test_a_data_view_is_a_body() -> None:
+    from js import DataView, Uint8Array
+    from workers import Response
+
+    view = DataView.new(Uint8Array.new([104, 105]).buffer)
+
+    assert await Response(view).text() == "hi"
+
+
+def test_text_is_decoded_piece_by_piece() -> None:
+    from js import TextDecoder, Uint8Array
+
+    decoder = TextDecoder.new()
+    euro = [0xE2, 0x82, 0xAC]
+
+    first = decoder.decode(Uint8Array.new(euro[:2]), stream=True)
+    second = decoder.decode(Uint8Array.new(euro[2:]), {"stream": True})
+
+    assert (first, second, decoder.decode()) == ("", "€", "")
+
+
+@pytest.mark.parametrize(
+    ("label", "options", "source", "name"),
+    [("nope", {}, [], "RangeError"), ("utf-8", {"fatal": True}, [255], "TypeError")],
+)
+def test_a_decoder_refuses_unknown_labels_and_broken_bytes(
+    label: str, options: dict[str, Any], source: list[int], name: str
+) -> None:
+    from js import TextDecoder, Uint8Array
+
+    with pytest.raises(JsException) as raised:
+        TextDecoder.new(label, **options).decode(Uint8Array.new(source))
+
+    assert raised.value.name == name

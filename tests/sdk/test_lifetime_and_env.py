@@ -114,6 +114,13 @@ async def test_pass_through_is_noted(context: ExecutionContext) -> None:
     assert context.passes_through
 
 
+async def test_exports_of_the_context_say_that_they_are_not_here(
+    context: ExecutionContext,
+) -> None:
+    with pytest.raises(JsException, match=r"ctx\.exports exists on the platform"):
+        context.exports  # noqa: B018
+
+
 async def test_the_modules_wait_until_belongs_to_the_event(
     load: LoadWorker, client: Client
 ) -> None:

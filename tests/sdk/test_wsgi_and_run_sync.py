@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.sdk.conftest import Bench, Client, LoadWorker
@@ -14,14 +15,6 @@ from localedge.d1.sqlite import open_engine
 from localedge.sdk import stack_switch
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(autouse=True)
-def plain_dispatch() -> Iterator[None]:
-    """Whether handlers run in greenlets is each test's own matter."""
-    stack_switch.forget()
-    yield
-    stack_switch.forget()
 
 
 @pytest.fixture
@@ -60,7 +53,7 @@ async def test_the_applications_answer_reaches_the_client(load: LoadWorker, clie
 async def test_the_environ_describes_the_request(
     database: None, load: LoadWorker, client: Client
 ) -> None:
-    worker = load(wsgi())
+    worker = load(wsgi("log.append(environ['wsgi.input'].read())\n    " + OK))
 
     await client.send(
         worker,
@@ -75,7 +68,8 @@ async def test_the_environ_describes_the_request(
     assert environ["PATH_INFO"].encode("latin-1").decode() == "/a b/ü"
     assert (environ["SERVER_NAME"], environ["SERVER_PORT"]) == ("edge.test", "443")
     assert (environ["CONTENT_TYPE"], environ["CONTENT_LENGTH"]) == ("text/x", "4")
-    assert (environ["HTTP_X_B"], environ["wsgi.input"].read()) == ("1", b"body")
+    assert (environ["HTTP_X_B"], worker.module.log[1]) == ("1", b"body")
+    assert environ["wsgi.input"].closed
     assert environ["workers.env"].NAME == "ada"
 
 
@@ -128,6 +122,46 @@ async def test_a_wsgi_application_reads_d1_without_await(
     return [str(row["n"]).encode()]"""
 
     assert (await client.send(load(wsgi(body)))).text == "2"
+
+
+async def test_the_pieces_of_a_wsgi_response_may_wait_too(load: LoadWorker, client: Client) -> None:
+    body = """import asyncio
+    from pyodide.ffi import run_sync
+    start_response("200 OK", [])
+    def parts():
+        for n in range(3):
+            run_sync(asyncio.sleep(0))
+            yield b"%d" % n
+    return parts()"""
+
+    assert (await client.send(load(wsgi(body)))).text == "012"
+
+
+@pytest.mark.parametrize(("serialize", "most"), [(True, 1), (False, 2)])
+async def test_serialized_requests_do_not_overlap(serialize: bool, most: int, bench: Bench) -> None:
+    import js
+    from pyodide.ffi import run_sync
+    from workers import wsgi as adapter
+
+    active: list[int] = []
+    seen: list[int] = []
+
+    def app(environ: Any, start_response: Any) -> list[bytes]:
+        active.append(1)
+        seen.append(len(active))
+        for _ in range(3):
+            run_sync(asyncio.sleep(0))
+        active.pop()
+        start_response("200 OK", [])
+        return [b"ok"]
+
+    requests = [js.Request.new("https://a.test/") for _ in range(2)]
+    responses = await asyncio.gather(
+        *[adapter.fetch(app, r, bench.env, serialize=serialize) for r in requests]
+    )
+
+    assert [await response.text() for response in responses] == ["ok", "ok"]
+    assert max(seen) == most
 
 
 HANDLER = """

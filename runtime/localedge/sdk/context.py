@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
 
+from localedge.errors import JsException
 from localedge.values import PyObject
 
 logger = logging.getLogger(__name__)
@@ -22,14 +23,25 @@ class ExecutionContext:
     Source: reference/python-workers.md 1.5 and 3, read 2026-12-01.
     """
 
-    __slots__ = ("_closers", "_tasks", "exports", "passes_through", "props")
+    __slots__ = ("_closers", "_tasks", "passes_through", "props")
 
     def __init__(self, props: Any = None) -> None:
         self.props = props if props is not None else {}
-        self.exports: Any = None
         self.passes_through = False
         self._tasks: list[asyncio.Future[Any]] | None = None
         self._closers: list[Callable[[], Awaitable[None]]] | None = None
+
+    @property
+    def exports(self) -> Any:
+        """Refuses: entrypoints cannot be called through the context here.
+
+        Errors: JsException, named NotSupportedError.
+        """
+        # Differs: on the platform these are bindings to the worker's own entrypoints.
+        raise JsException(
+            "ctx.exports exists on the platform, not in localedge: make an instance of the class.",
+            name="NotSupportedError",
+        )
 
     def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
         """`close` is awaited when the event is over, in `drain`."""

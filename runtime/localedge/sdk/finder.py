@@ -15,6 +15,15 @@ OFFERED: Final = frozenset({"workers", "asgi", "wsgi", "js", "pyodide"})
 """Names that a bundle cannot have for itself: the platform's own come first there too."""
 
 
+MISSING: Final = {
+    "micropip": "Declare the package in pyproject.toml; it comes from your own environment here.",
+    "pyodide.webloop": "The event loop is asyncio's own here.",
+    "pyodide_js": "There is no JavaScript interpreter here.",
+    "workers.htmlrewriter": "Parse the body in Python.",
+}
+"""Modules that exist on the platform and not here, with what works in both places."""
+
+
 class _Finder(MetaPathFinder):
     def find_spec(
         self,
@@ -24,6 +33,11 @@ class _Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if path is None and fullname in OFFERED:
             return PathFinder.find_spec(fullname, [str(MODULES)])
+        remedy = MISSING.get(fullname)
+        if remedy is not None:
+            raise ModuleNotFoundError(
+                f"{fullname} exists on the platform, not in localedge. {remedy}", name=fullname
+            )
         return None
 
 

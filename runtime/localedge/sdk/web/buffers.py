@@ -1,14 +1,14 @@
-"""ArrayBuffer, typed arrays and text coding: bytes on the platform's side."""
+"""ArrayBuffer and typed arrays: bytes on the platform's side."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from array import array
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
 
-from localedge.coercion import js_string
 from localedge.errors import js_type_error
 from localedge.jsproxy import listed
-from localedge.values import UNDEFINED, JsBuffer, JsObject, PyObject, Uint8Array
+from localedge.values import UNDEFINED, JsBuffer, PyObject, Uint8Array
 
 
 class ArrayBuffer(JsBuffer):
@@ -30,9 +30,13 @@ class ArrayBuffer(JsBuffer):
 
 
 class TypedArray(Uint8Array):
-    """A Uint8Array with its members."""
+    """A Uint8Array with its members; the base of those of other numbers.
+
+    Shape: `format` is that of memoryview.
+    """
 
     __slots__ = ()
+    format: ClassVar[str] = "B"
     js_methods: ClassVar[Mapping[str, str]] = {
         "set": "set",
         "slice": "slice",
@@ -40,13 +44,24 @@ class TypedArray(Uint8Array):
     }
     js_properties: ClassVar[Mapping[str, str]] = {
         "buffer": "buffer",
-        "byteLength": "length",
+        "byteLength": "byte_length",
         "length": "length",
     }
 
     @property
+    def items(self) -> memoryview:
+        """The same memory as numbers."""
+        form: Any = self.format
+        return self.view.cast(form)
+
+    @property
     def length(self) -> int:
-        """The number of bytes."""
+        """How many numbers there are."""
+        return len(self.items)
+
+    @property
+    def byte_length(self) -> int:
+        """The size in bytes."""
         return len(self.view)
 
     @property
@@ -55,17 +70,107 @@ class TypedArray(Uint8Array):
         return ArrayBuffer(self.view)
 
     def set(self, source: Any, offset: Any = 0) -> None:
-        """The bytes from `offset` on are those of `source`."""
-        data = to_bytes(source)
-        self.view[int(offset) : int(offset) + len(data)] = data
+        """The numbers from `offset` on are those of `source`."""
+        numbers = _numbers(source, self.format)
+        items = self.items
+        for at, number in enumerate(numbers, int(offset)):
+            items[at] = number
 
     def slice(self, start: Any = UNDEFINED, end: Any = UNDEFINED) -> TypedArray:
         """A copy of a part."""
-        return TypedArray(bytes(self.view)[_bound(start) : _bound(end)])
+        return type(self)(self.items[_bound(start) : _bound(end)].tobytes())
 
     def subarray(self, start: Any = UNDEFINED, end: Any = UNDEFINED) -> TypedArray:
         """A part that shares this one's memory."""
-        return TypedArray(self.view[_bound(start) : _bound(end)])
+        return type(self)(self.items[_bound(start) : _bound(end)].cast("B"))
+
+
+class Int8Array(TypedArray):
+    """Signed bytes."""
+
+    __slots__ = ()
+    js_class = "Int8Array"
+    format = "b"
+
+
+class Uint8ClampedArray(TypedArray):
+    """Bytes of pictures."""
+
+    __slots__ = ()
+    js_class = "Uint8ClampedArray"
+
+
+class Int16Array(TypedArray):
+    """Signed numbers of two bytes."""
+
+    __slots__ = ()
+    js_class = "Int16Array"
+    format = "h"
+
+
+class Uint16Array(TypedArray):
+    """Unsigned numbers of two bytes."""
+
+    __slots__ = ()
+    js_class = "Uint16Array"
+    format = "H"
+
+
+class Int32Array(TypedArray):
+    """Signed numbers of four bytes."""
+
+    __slots__ = ()
+    js_class = "Int32Array"
+    format = "i"
+
+
+class Uint32Array(TypedArray):
+    """Unsigned numbers of four bytes."""
+
+    __slots__ = ()
+    js_class = "Uint32Array"
+    format = "I"
+
+
+class Float32Array(TypedArray):
+    """Floating numbers of four bytes."""
+
+    __slots__ = ()
+    js_class = "Float32Array"
+    format = "f"
+
+
+class Float64Array(TypedArray):
+    """Floating numbers of eight bytes."""
+
+    __slots__ = ()
+    js_class = "Float64Array"
+    format = "d"
+
+
+class DataView(JsBuffer):
+    """A window on an ArrayBuffer."""
+
+    __slots__ = ()
+    js_class = "DataView"
+    js_properties: ClassVar[Mapping[str, str]] = {"byteLength": "byte_length"}
+
+    @property
+    def byte_length(self) -> int:
+        """The size in bytes."""
+        return len(self.view)
+
+
+NUMBER_ARRAYS: Final = (
+    Float32Array,
+    Float64Array,
+    Int16Array,
+    Int32Array,
+    Int8Array,
+    Uint16Array,
+    Uint32Array,
+    Uint8ClampedArray,
+)
 
 
 def _bound(value: Any) -> int | None:
@@ -77,13 +182,42 @@ def new_array_buffer(size: Any = 0) -> ArrayBuffer:
     return ArrayBuffer(bytes(int(size)))
 
 
-def new_uint8_array(source: Any = 0) -> TypedArray:
-    """`new Uint8Array(size | buffer | items)`."""
-    if isinstance(source, int | float):
-        return TypedArray(bytes(int(source)))
-    if isinstance(source, ArrayBuffer):
-        return TypedArray(source.view)
-    return TypedArray(to_bytes(source))
+def new_data_view(buffer: Any) -> DataView:
+    """`new DataView(buffer)`."""
+    if not isinstance(buffer, JsBuffer):
+        raise js_type_error("First argument to DataView constructor must be an ArrayBuffer")
+    return DataView(buffer.view)
+
+
+def array_maker(cls: type[TypedArray]) -> Callable[[Any], TypedArray]:
+    """`new cls(length | buffer | items)`."""
+
+    def construct(source: Any = 0) -> TypedArray:
+        size = array(cls.format).itemsize
+        if isinstance(source, int | float):
+            return cls(bytes(int(source) * size))
+        if isinstance(source, ArrayBuffer):
+            return cls(source.view)
+        return cls(array(cls.format, _numbers(source, cls.format)).tobytes())
+
+    return construct
+
+
+_RANGES: Final = {"b": 2**8, "B": 2**8, "h": 2**16, "H": 2**16, "i": 2**32, "I": 2**32}
+
+
+def _numbers(source: Any, form: str) -> list[Any]:
+    """The numbers of `source`, wrapped to the range of `form` as JavaScript does."""
+    items: Any = source.items if isinstance(source, JsBuffer) else listed(source)
+    if items is None and isinstance(source, PyObject | bytes):
+        items = to_bytes(source)
+    if items is None:
+        raise js_type_error("The value is not an ArrayBuffer, a view on one or an array.")
+    span = _RANGES.get(form)
+    if span is None:
+        return [float(item) for item in items]
+    numbers = [int(item) % span for item in items]
+    return [n - span if form.islower() and n >= span // 2 else n for n in numbers]
 
 
 def to_bytes(source: Any) -> bytes:
@@ -102,46 +236,3 @@ def to_bytes(source: Any) -> bytes:
     if items is None:
         raise js_type_error("The value is not an ArrayBuffer, a view on one or an array.")
     return bytes(int(item) & 0xFF for item in items)
-
-
-class TextEncoder(JsObject):
-    """Text to UTF-8."""
-
-    __slots__ = ()
-    js_class = "TextEncoder"
-    js_methods: ClassVar[Mapping[str, str]] = {"encode": "encode"}
-    js_properties: ClassVar[Mapping[str, str]] = {"encoding": "encoding"}
-    encoding: ClassVar[str] = "utf-8"
-
-    def encode(self, text: Any = "") -> TypedArray:
-        """`text` as bytes; broken surrogates are replaced."""
-        return TypedArray(js_string(text).encode("utf-8", "replace"))
-
-
-class TextDecoder(JsObject):
-    """Bytes to text.
-
-    Errors: a JavaScript RangeError for an unknown label; with `fatal`, a TypeError for broken
-    bytes.
-    """
-
-    __slots__ = ("_fatal", "_keep_mark", "encoding")
-    js_class = "TextDecoder"
-    js_methods: ClassVar[Mapping[str, str]] = {"decode": "decode"}
-    js_properties: ClassVar[Mapping[str, str]] = {"encoding": "encoding"}
-
-    def __init__(self, label: Any = "utf-8", options: Any = UNDEFINED) -> None:
-        chosen = options if isinstance(options, dict) else {}
-        self.encoding = js_string(label).strip().lower()
-        self._fatal = bool(chosen.get("fatal"))
-        self._keep_mark = bool(chosen.get("ignoreBOM"))
-
-    def decode(self, source: Any = b"") -> str:
-        """The text of `source`."""
-        data = to_bytes(source)
-        if not self._keep_mark and self.encoding in ("utf-8", "utf8"):
-            data = data.removeprefix(b"\xef\xbb\xbf")
-        try:
-            return data.decode(self.encoding, "strict" if self._fatal else "replace")
-        except UnicodeDecodeError as error:
-            raise js_type_error("Failed to decode input.") from error

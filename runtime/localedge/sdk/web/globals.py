@@ -11,7 +11,13 @@ from localedge.errors import JsException
 from localedge.sdk.web import builtins
 from localedge.sdk.web.abort import AbortController
 from localedge.sdk.web.blob import new_blob, new_file
-from localedge.sdk.web.buffers import TextDecoder, TextEncoder, new_array_buffer, new_uint8_array
+from localedge.sdk.web.buffers import (
+    NUMBER_ARRAYS,
+    TypedArray,
+    array_maker,
+    new_array_buffer,
+    new_data_view,
+)
 from localedge.sdk.web.console import CONSOLE
 from localedge.sdk.web.crypto import CRYPTO
 from localedge.sdk.web.fetching import fetch
@@ -21,6 +27,7 @@ from localedge.sdk.web.request import new_request
 from localedge.sdk.web.response import error_response, json_response, new_response, redirect
 from localedge.sdk.web.search_params import URLSearchParams
 from localedge.sdk.web.streams import new_readable, new_writable
+from localedge.sdk.web.text_coding import TextDecoder, TextEncoder
 from localedge.sdk.web.timers import TIMERS
 from localedge.sdk.web.transform import new_transform
 from localedge.sdk.web.url import URL, can_parse
@@ -80,7 +87,8 @@ _CLASSES: Final = (
     NativeClass("TransformStream", new_transform),
     NativeClass("URL", URL, {"canParse": NativeFunction("canParse", can_parse)}),
     NativeClass("URLSearchParams", URLSearchParams),
-    NativeClass("Uint8Array", new_uint8_array),
+    NativeClass("DataView", new_data_view),
+    *(NativeClass(cls.js_class, array_maker(cls)) for cls in (TypedArray, *NUMBER_ARRAYS)),
     NativeClass("WritableStream", new_writable),
     *(builtins.error_class(name) for name in ("Error", "RangeError", "SyntaxError", "TypeError")),
     builtins.ARRAY,

@@ -20,7 +20,7 @@ logger = logging.getLogger("asgi")
 
 inline_threads.install()
 
-_kept: set[asyncio.Task[None]] = set()
+_kept: set[asyncio.Future[Any]] = set()
 
 
 async def fetch(
@@ -37,6 +37,7 @@ async def fetch(
     try:
         response, running = await asgi_request.process(app, req, env, lifespan.state)
     except BaseException:
+        logger.exception("ASGI request failed")
         await lifespan.shut_down()
         raise
     if running.done():
@@ -58,10 +59,28 @@ def _go_on(ctx: Any, finishing: Any) -> None:
     context = ctx if isinstance(ctx, ExecutionContext) else current.get()
     if context is not None:
         context.waitUntil(finishing)
-        return
-    task = asyncio.ensure_future(finishing)
+    else:
+        run_in_background(finishing)
+
+
+def request_to_scope(req: Any, env: Any) -> dict[str, Any]:
+    """The ASGI scope of a request."""
+    return asgi_request.scope_of(asgi_request.platform_request(req), env, None)
+
+
+def run_in_background(coro: Any) -> asyncio.Future[Any]:
+    """`coro` runs on its own; its failure is logged."""
+    task: asyncio.Future[Any] = asyncio.ensure_future(coro)
     _kept.add(task)
-    task.add_done_callback(_kept.discard)
+    task.add_done_callback(_ended)
+    return task
+
+
+def _ended(task: asyncio.Future[Any]) -> None:
+    _kept.discard(task)
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        logger.error("Unhandled exception in background task", exc_info=error)
 
 
 async def websocket(app: Any, req: Any, env: Any = None) -> JsProxy:

@@ -12,6 +12,8 @@ from typing import Any, Final
 logger = logging.getLogger("asgi")
 
 VERSIONS: Final = {"spec_version": "2.0", "version": "3.0"}
+_END_S: Final = 1.0
+"""How long an application that said it failed may take to end."""
 
 
 class Lifespan:
@@ -29,6 +31,7 @@ class Lifespan:
         self._shutdown: asyncio.Future[None] = loop.create_future()
         self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._events.put_nowait({"type": "lifespan.startup"})
+        self._error: Exception | None = None
         self._running = loop.create_task(self._run(app))
 
     async def wait_started(self) -> None:
@@ -38,8 +41,8 @@ class Lifespan:
         """
         try:
             self.is_supported = await self._startup
-        except RuntimeError:
-            await self._running
+        except RuntimeError as error:
+            await self._cause(error)
             raise
 
     async def shut_down(self) -> None:
@@ -49,18 +52,32 @@ class Lifespan:
         """
         if self.is_supported:
             self._events.put_nowait({"type": "lifespan.shutdown"})
-            await self._shutdown
+            try:
+                await self._shutdown
+            except RuntimeError as error:
+                await self._cause(error)
+                raise
         await self._running
+
+    async def _cause(self, error: RuntimeError) -> None:
+        """`error` has what the application raised after it had said that it failed."""
+        await asyncio.wait((self._running,), timeout=_END_S)
+        self._running.cancel()
+        error.__cause__ = self._error
 
     async def _run(self, app: Any) -> None:
         scope = {"asgi": VERSIONS, "state": self.state, "type": "lifespan"}
         try:
             await app(scope, self._events.get, self._send)
-        except Exception:  # the boundary of the application
+        except Exception as error:  # the boundary of the application
+            self._error = error
             if self._startup.done():
                 logger.exception("Exception in ASGI lifespan application")
             else:
-                logger.debug("ASGI application has no lifespan", exc_info=True)
+                logger.debug(
+                    "ASGI application raised before reporting startup: it has no lifespan",
+                    exc_info=True,
+                )
         if not self._startup.done():
             self._startup.set_result(False)
         if not self._shutdown.done():

@@ -5,11 +5,12 @@ Source: reference/python-workers.md 1.5 and workers-runtime-sdk `workers/wsgi.py
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from localedge.jsproxy import JsProxy
@@ -22,15 +23,20 @@ from workers.gateway import BaseOptions
 
 logger = logging.getLogger("wsgi")
 
-# An application may call `run_sync`, as django_cf does for D1.
-stack_switch.want()
-
 
 async def fetch(
-    app: Any, req: Any, env: Any, ctx: Any = None, *, options: BaseOptions | None = None
+    app: Any,
+    req: Any,
+    env: Any,
+    ctx: Any = None,
+    *,
+    options: BaseOptions | None = None,
+    serialize: bool = False,
 ) -> JsProxy:
     """The application's response; its pieces are made as the client reads them.
 
+    Shape: the application may call `run_sync`. With `serialize` one request of this isolate runs
+    at a time, and each response is made whole.
     Errors: what the application raises before its first piece; RuntimeError when it does not
     call `start_response`.
     """
@@ -38,9 +44,19 @@ async def fetch(
     request = platform_request(req)
     # Differs: the body is read before the application runs; the platform reads it as it asks.
     body = b"" if request.body is None else await request.read()
-    response = _respond(app, environ_of(request, env, body))
+    environ = environ_of(request, env, body)
+    if serialize:
+        async with _one_at_a_time:
+            response = await stack_switch.Switching(_respond(app, environ))
+            if response.body is not None:
+                response.body = await response.clone().read()
+    else:
+        response = await stack_switch.Switching(_respond(app, environ))
     response.encode_body = (options or BaseOptions()).encode_body
     return JsProxy(response)
+
+
+_one_at_a_time: Final = asyncio.Lock()
 
 
 def environ_of(request: web.Request, env: Any, body: bytes) -> dict[str, Any]:
@@ -94,9 +110,14 @@ class _Start:
         return self.written.append
 
 
-def _respond(app: Any, environ: dict[str, Any]) -> web.Response:
+async def _respond(app: Any, environ: dict[str, Any]) -> web.Response:
     start = _Start()
     result: Iterable[bytes] = app(environ, start)
+
+    def close() -> None:
+        _close(result)
+        environ["wsgi.input"].close()
+
     pieces = iter(result)
     try:
         # Many applications call `start_response` only when their first piece is made.
@@ -106,28 +127,32 @@ def _respond(app: Any, environ: dict[str, Any]) -> web.Response:
         code, _, reason = start.status.partition(" ")
         headers = web.Headers(start.headers).raw()
         has_body = int(code) not in NULL_BODY_STATUSES
-        body = ReadableStream(_streamed(start.written, first, pieces, result)) if has_body else None
+        body = ReadableStream(_streamed(start.written, first, pieces, close)) if has_body else None
         response = web.Response(body, int(code), reason, headers)
     except BaseException:
-        _close(result)
+        close()
         raise
     if not has_body:
-        _close(result)
+        close()
     return response
 
 
 async def _streamed(
-    written: list[bytes], first: bytes, pieces: Iterator[bytes], result: Iterable[bytes]
+    written: list[bytes], first: bytes, pieces: Iterator[bytes], close: Callable[[], None]
 ) -> AsyncGenerator[bytes, None]:
     try:
         for piece in (*written, first):
             if piece:
                 yield piece
-        for piece in pieces:
-            if piece:
-                yield piece
+        while (made := await stack_switch.Switching(_next(pieces))) is not None:
+            if made:
+                yield made
     finally:
-        _close(result)
+        close()
+
+
+async def _next(pieces: Iterator[bytes]) -> bytes | None:
+    return next(pieces, None)
 
 
 def _close(result: Any) -> None:
