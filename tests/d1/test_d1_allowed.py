@@ -298,6 +298,13 @@ async def test_a_statement_equal_to_one_of_ours_does_not_pass(db: Any, own: str)
     assert await refusal(db, own) == NOT_AUTHORIZED
 
 
+@pytest.mark.parametrize(
+    "setting", ["journal_mode=WAL", "synchronous=NORMAL", "user_version=1", "user_version=0"]
+)
+async def test_a_setting_of_ours_is_refused_in_the_same_words(db: Any, setting: str) -> None:
+    assert await refusal(db, f"PRAGMA {setting}") == NOT_AUTHORIZED
+
+
 async def test_a_statement_of_ours_without_its_mark_is_looked_at_anew(db: Any) -> None:
     await _tables(db)
 

@@ -69,7 +69,7 @@ async def test_a_function_that_the_platform_has_and_refuses_is_not_authorized(
     name = call.partition("(")[0]
 
     assert await refusal(db, f"SELECT {call}") == (
-        f"not authorized to use function: {name}: SQLITE_ERROR"
+        f"not authorized to use function: {name} at offset 7: SQLITE_ERROR"
     )
 
 
@@ -87,7 +87,9 @@ async def test_a_function_that_the_platform_has_and_refuses_is_not_authorized(
 async def test_a_function_that_the_platform_lacks_does_not_exist(db: Any, call: str) -> None:
     name = call.partition("(")[0]
 
-    assert await refusal(db, f"SELECT {call}") == f"no such function: {name}: SQLITE_ERROR"
+    assert (
+        await refusal(db, f"SELECT {call}") == f"no such function: {name} at offset 7: SQLITE_ERROR"
+    )
 
 
 async def test_load_extension_fails_in_the_engine(db: Any) -> None:

@@ -133,7 +133,7 @@ async def test_exec_counts_the_lines_that_are_queries(db: Any, sql: str, count: 
     ("sql", "line", "text"),
     [
         ("CREATE TABLE e (\n x\n)", "CREATE TABLE e (", "incomplete input: SQLITE_ERROR"),
-        ("SELECT 1\nSELEC", "SELECT 1", 'near "SELEC": syntax error: SQLITE_ERROR'),
+        ("SELECT 1\nSELEC", "SELECT 1", 'near "SELEC": syntax error at offset 0: SQLITE_ERROR'),
         ("", "", "No SQL statements detected."),
         (" \n ", "", "No SQL statements detected."),
         ("SELECT ?", "SELECT ?", "Wrong number of parameter bindings for SQL query."),

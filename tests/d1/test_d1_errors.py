@@ -27,13 +27,13 @@ CONSTRAINT = "SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_"
 @pytest.mark.parametrize(
     ("sql", "text"),
     [
-        ("SELEC 1", 'near "SELEC": syntax error: SQLITE_ERROR'),
+        ("SELEC 1", 'near "SELEC": syntax error at offset 0: SQLITE_ERROR'),
         ("SELECT (", "incomplete input: SQLITE_ERROR"),
-        ("SELECT 'x", 'unrecognized token: "\'x": SQLITE_ERROR'),
+        ("SELECT 'x", 'unrecognized token: "\'x" at offset 7: SQLITE_ERROR'),
         ("SELECT * FROM nope", "no such table: nope: SQLITE_ERROR"),
-        ("SELECT nope FROM u", "no such column: nope: SQLITE_ERROR"),
-        ("SELECT nope()", "no such function: nope: SQLITE_ERROR"),
-        ("SELECT abs()", "wrong number of arguments to function abs(): SQLITE_ERROR"),
+        ("SELECT nope FROM u", "no such column: nope at offset 7: SQLITE_ERROR"),
+        ("SELECT nope()", "no such function: nope at offset 7: SQLITE_ERROR"),
+        ("SELECT abs()", "wrong number of arguments to function abs() at offset 7: SQLITE_ERROR"),
         ("INSERT INTO u VALUES (2, 'a')", f"UNIQUE constraint failed: u.e: {CONSTRAINT}UNIQUE)"),
         (
             "INSERT INTO u VALUES (1, 'b')",
@@ -145,7 +145,7 @@ def _columns(count: int) -> str:
         (
             f"SELECT max({','.join(['1'] * 32)})",
             f"SELECT max({','.join(['1'] * 33)})",
-            "too many arguments on function max: SQLITE_ERROR",
+            "too many arguments on function max at offset 7: SQLITE_ERROR",
         ),
         (
             "SELECT length(zeroblob(2000000))",
@@ -167,7 +167,7 @@ async def test_a_hundred_values_are_the_most(db: Any) -> None:
 
     assert await rows(db, f"SELECT {marks}", *range(100)) == [list(range(100))]
     assert await refusal(db, f"SELECT ({marks}, ?)", *range(101)) == (
-        "too many SQL variables: SQLITE_ERROR"
+        "too many SQL variables at offset 209: SQLITE_ERROR"
     )
 
 

@@ -85,7 +85,10 @@ async def test_string_agg_works_over_a_window(db: Any) -> None:
         ("jsonb('{')", "malformed JSON: SQLITE_ERROR"),
         ("concat()", "wrong number of arguments to function concat(): SQLITE_ERROR"),
         ("concat_ws('-')", "wrong number of arguments to function concat_ws(): SQLITE_ERROR"),
-        ("octet_length()", "wrong number of arguments to function octet_length(): SQLITE_ERROR"),
+        (
+            "octet_length()",
+            "wrong number of arguments to function octet_length() at offset 7: SQLITE_ERROR",
+        ),
     ],
 )
 async def test_a_missing_function_refuses_in_sqlites_words(db: Any, call: str, text: str) -> None:

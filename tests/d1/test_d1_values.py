@@ -171,7 +171,7 @@ async def test_an_error_in_the_text_comes_before_a_wrong_number_of_values(db: An
 async def test_a_parameter_number_out_of_range_is_refused(db: Any, number: str) -> None:
     text = await refusal(db, f"SELECT {number}", 1)
 
-    assert text == "variable number must be between ?1 and ?100: SQLITE_ERROR"
+    assert text == "variable number must be between ?1 and ?100 at offset 7: SQLITE_ERROR"
 
 
 async def test_bind_makes_a_new_statement_and_replaces_what_was_bound(db: Any) -> None:

@@ -1,10 +1,10 @@
 """SQLite's binary form of JSON, written from JSON text.
 
 Source: https://sqlite.org/jsonb.html, read 2026-12-01.
-
-Differs: where the machine's SQLite is older than 3.45, the JSON functions make such values but
-cannot read them back.
 """
+
+# Differs: where the machine's SQLite is older than 3.45, the JSON functions make such values but
+# cannot read them back.
 
 from __future__ import annotations
 

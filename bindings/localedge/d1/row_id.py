@@ -30,6 +30,8 @@ class SharedRowId:
             try:
                 self._share(path)
             except OSError as exc:
+                # Others wait for the lock of a descriptor that stays open.
+                self._close_file()
                 logger.warning("last_row_id not shared", extra={"path": str(path), "why": str(exc)})
 
     def _share(self, path: Path) -> None:
@@ -62,6 +64,9 @@ class SharedRowId:
         if self._memory is not None:
             self._memory.close()
             self._memory = None
+        self._close_file()
+
+    def _close_file(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -75,6 +75,7 @@ UNAUTHORIZED_FUNCTIONS: Final = _words(
 """Functions that the platform's SQLite has and refuses, and older ones lack."""
 
 MODULES: Final = frozenset({"fts5", "fts5vocab", "rtree", "rtree_i32"})
+# Differs: a worker's own table of one of these names cannot be read.
 ABSENT_TABLES: Final = frozenset({"dbstat", "sqlite_stmt", "sqlite_dbpage", "bytecode"})
 
 _ANY_READ: Final = re.compile(r"\A\Z")

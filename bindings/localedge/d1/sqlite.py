@@ -52,7 +52,7 @@ class Driver(sqlite3.Connection):
         self._plain = sqlite3.connect(":memory:", check_same_thread=False)
         self._idle = self.cursor()
         authorizer = Authorizer()
-        self.transactions = Transactions(self, authorizer, row_id)
+        self.transactions = Transactions(self, authorizer, row_id, self._is_syntax_error)
         self._clock = SqlClock(self, self._evaluate)
         for setting in ("PRAGMA foreign_keys=ON", *rules.RESETS):
             self.transactions.own(setting)
@@ -117,6 +117,13 @@ class Driver(sqlite3.Connection):
             raise functions.SqlError(str(exc)) from exc
         found: Value = row[0]
         return found
+
+    def _is_syntax_error(self, sql: str) -> bool:
+        try:
+            self._plain.execute(sql)
+        except sqlite3.Error as exc:
+            return str(exc).endswith(": syntax error")
+        return False
 
     def _add_missing_functions(self) -> None:
         for missing in functions.MISSING:

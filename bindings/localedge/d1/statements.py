@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from localedge.d1 import rules, texts
+from localedge.d1.tokens import Token, parameter_numbers, renumbered, tokens_of
 
 OWN_MARK: Final = "/*localedge:own*/"
 """In every statement of ours. User text with it is refused: an equal text would otherwise be
 taken from the driver's statement cache and get past the authorizer."""
-
-_ID: Final = r"A-Za-z0-9_$\x80-\U0010ffff"
-_TOKEN: Final = re.compile(
-    rf"""
-      (?P<space>[ \t\n\f\r]+)
-    | (?P<comment>--[^\n]* | /\*(?:.*?\*/|.*))
-    | (?P<quoted>'[^']*(?:''[^']*)*'? | "[^"]*(?:""[^"]*)*"? | `[^`]*(?:``[^`]*)*`? | \[[^\]]*\]?)
-    | (?P<numbered>\?[0-9]*)
-    | (?P<named>[:@\#$](?:::)*[{_ID}](?:[{_ID}]|::)*(?:\([^\s)]*\))?)
-    | (?P<word>[A-Za-z_\x80-\U0010ffff][{_ID}]*)
-    | (?P<number>[0-9][{_ID}.]*)
-    | (?P<semi>;)
-    | (?P<other>.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 
 # SQLite's own machine for the end of a statement: state -> (state after each kind of token).
 # Source: https://sqlite.org/c3ref/complete.html (sqlite3_complete), read 2026-12-01.
@@ -59,13 +43,15 @@ _READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN"})
 class Statement:
     """One statement of a text.
 
-    Shape: `text` is what the driver gets; `verb` the keyword that decides what it does ("SELECT"
-    for a WITH that selects); `parameters` how many values it takes; `is_named` when they are all
-    named (`:a`, `@a`, `$a`); `sets_pragma` when it may change a setting of the connection;
+    Shape: `text` is what the driver gets, `source` what the worker wrote; `verb` the keyword that
+    decides what it does ("SELECT" for a WITH that selects); `parameters` how many values it
+    takes; `is_named` when they are all named (`:a`, `@a`, `$a`); `sets_pragma` when it may change
+    a setting of the connection;
     `is_refused` when it does what the engine's authorizer is not asked about and D1 denies.
     """
 
     text: str
+    source: str
     verb: str
     parameters: int
     is_named: bool
@@ -89,12 +75,6 @@ class Parsed:
     has_tail: bool
     is_read_only: bool
     sets_pragma: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
 
 
 _CACHED_LENGTH: Final = 20_000
@@ -141,17 +121,12 @@ def _refused(refusal: str, *, is_blank: bool) -> Parsed:
 _parse_cached = lru_cache(maxsize=1024)(_parse)
 
 
-def _tokens(sql: str) -> Iterator[_Token]:
-    for match in _TOKEN.finditer(sql):
-        yield _Token(match.lastgroup or "other", match.group())
-
-
-def _split(sql: str) -> tuple[list[list[_Token]], bool]:
+def _split(sql: str) -> tuple[list[list[Token]], bool]:
     """The tokens of each statement, its `;` included, and whether something is left over."""
-    pieces: list[list[_Token]] = []
-    piece: list[_Token] = []
+    pieces: list[list[Token]] = []
+    piece: list[Token] = []
     state, is_empty = 1, True
-    for token in _tokens(sql):
+    for token in tokens_of(sql):
         piece.append(token)
         if token.kind == "semi":
             state = _MACHINE[state][_SEMI]
@@ -168,12 +143,13 @@ def _split(sql: str) -> tuple[list[list[_Token]], bool]:
     return pieces, any(token.kind != "space" for token in piece)
 
 
-def _statement(tokens: list[_Token]) -> Statement:
+def _statement(tokens: list[Token]) -> Statement:
     meaningful = [t for t in tokens if t.kind not in ("space", "comment", "semi")]
     verb, is_explained = _verb(meaningful)
     text, parameters, is_named = _parameters(tokens)
     return Statement(
         text=text,
+        source="".join([token.text for token in tokens]),
         verb="EXPLAIN" if is_explained else verb,
         parameters=parameters,
         is_named=is_named,
@@ -183,7 +159,7 @@ def _statement(tokens: list[_Token]) -> Statement:
     )
 
 
-def _verb(tokens: list[_Token]) -> tuple[str, bool]:
+def _verb(tokens: list[Token]) -> tuple[str, bool]:
     """The deciding keyword, and whether the statement is only explained."""
     words = [t.text.upper() if t.kind == "word" else t.text for t in tokens]
     is_explained = words[:1] == ["EXPLAIN"]
@@ -200,7 +176,7 @@ def _verb(tokens: list[_Token]) -> tuple[str, bool]:
     return first, is_explained
 
 
-def _new_name(tokens: list[_Token]) -> str:
+def _new_name(tokens: list[Token]) -> str:
     """The name that `ALTER TABLE … RENAME TO` gives, which the authorizer is not told."""
     for before, to, name in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if before.text.upper() == "RENAME" and to.text.upper() == "TO":
@@ -208,65 +184,17 @@ def _new_name(tokens: list[_Token]) -> str:
     return ""
 
 
-def _parameters(tokens: list[_Token]) -> tuple[str, int, bool]:
+def _parameters(tokens: list[Token]) -> tuple[str, int, bool]:
     """The text for the driver, how many values it takes, and whether all of them are named.
 
     Names beside numbers become numbers, because the driver fills a list of values by number
     only.
     """
-    numbers = _numbers(tokens)
+    numbers = parameter_numbers(tokens)
     kinds = {token.kind for token in tokens}
     is_named = "named" in kinds and "numbered" not in kinds
     if is_named or "named" not in kinds:
         text = "".join([token.text for token in tokens])
     else:
-        text = _renumbered(tokens, numbers, frozenset())
+        text = renumbered(tokens, numbers, frozenset())
     return text.strip(" \t\n\f\r"), max(numbers, default=0), is_named
-
-
-def _numbers(tokens: list[_Token]) -> list[int]:
-    """The number of each parameter, in order.
-
-    SQLite counts as follows: `?` is one more than the greatest so far, `?N` is N, a name is one
-    more when it is new.
-    """
-    greatest = 0
-    names: dict[str, int] = {}
-    numbers = []
-    for token in tokens:
-        if token.kind not in ("numbered", "named"):
-            continue
-        if token.kind == "named":
-            number = names.setdefault(token.text, greatest + 1)
-        else:
-            number = int(token.text[1:]) if token.text != "?" else greatest + 1
-        greatest = max(greatest, number)
-        numbers.append(number)
-    return numbers
-
-
-def _renumbered(tokens: list[_Token], numbers: list[int], texts: Container[int]) -> str:
-    """The text with every parameter as `?N`, cast to TEXT where N is in `texts`."""
-    remaining = iter(numbers)
-    parts = []
-    for token in tokens:
-        part = token.text
-        if token.kind in ("numbered", "named"):
-            number = next(remaining)
-            part = f"CAST(?{number} AS TEXT)" if number in texts else f"?{number}"
-        parts.append(part)
-    return "".join(parts)
-
-
-def cast_to_text(text: str, values: Sequence[object]) -> tuple[str, tuple[object, ...]]:
-    """`text` and `values` with every str as its bytes, which the text casts back.
-
-    For values with lone surrogates, which the driver does not encode.
-    """
-    tokens = list(_tokens(text))
-    strings = {number for number, value in enumerate(values, 1) if isinstance(value, str)}
-    encoded = tuple(
-        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
-        for value in values
-    )
-    return _renumbered(tokens, _numbers(tokens), strings), encoded

@@ -40,11 +40,10 @@ _PRIMARY_NAMES: Final = dict(enumerate(_PRIMARY.split()))
 _EXTENDED: Final = {3091: "SQLITE_CONSTRAINT_DATATYPE", 2835: "SQLITE_CONSTRAINT_PINNED"}
 
 
-def describe(text: str, code: int | None, name: str) -> str:
-    """`text` with the names of its codes; `code` is None for an error of the driver's own.
+def describe(text: str, code: int | None, name: str, *, offset: int | None = None) -> str:
+    """`text` with its place and the names of its codes.
 
-    Differs: the platform also shows where in the text a syntax error is (" at offset N"); the
-    driver does not tell.
+    Shape: `code` is None for an error of the driver's own.
     """
     if code is None:
         # Python refuses such a text before the engine sees it.
@@ -52,7 +51,8 @@ def describe(text: str, code: int | None, name: str) -> str:
     primary = f"SQLITE_{_PRIMARY_NAMES.get(code & 0xFF, 'ERROR')}"
     extended = _EXTENDED.get(code, name)
     suffix = f" (extended: {extended})" if code > 0xFF else ""
-    return f"{_function_text(text)}: {primary}{suffix}"
+    place = "" if offset is None else f" at offset {offset}"
+    return f"{_function_text(text)}{place}: {primary}{suffix}"
 
 
 _REFUSED_FUNCTION: Final = "not authorized to use function: "

@@ -16,9 +16,11 @@ from localedge.d1.authorizer import Authorizer
 from localedge.d1.connection import Connection
 from localedge.d1.engine import EngineError, Query, Result, Row, Value
 from localedge.d1.functions import SqlError
+from localedge.d1.offsets import IsSyntaxError, offset_of
 from localedge.d1.program import InOrder, Program
 from localedge.d1.row_id import SharedRowId
-from localedge.d1.statements import OWN_MARK, Statement, cast_to_text
+from localedge.d1.statements import OWN_MARK, Statement
+from localedge.d1.tokens import cast_to_text
 
 _BEGIN_READING: Final = f"BEGIN DEFERRED {OWN_MARK}"
 _BEGIN_WRITING: Final = f"BEGIN IMMEDIATE {OWN_MARK}"
@@ -48,11 +50,19 @@ class _Lenient(Exception):  # noqa: N818  (a signal inside this file)
 class Transactions:
     """Runs programs on `connection`, whose limits and functions are in place."""
 
-    def __init__(self, connection: Connection, authorizer: Authorizer, row_id: SharedRowId) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        authorizer: Authorizer,
+        row_id: SharedRowId,
+        is_syntax_error: IsSyntaxError,
+    ) -> None:
         self._connection = connection
         self._authorizer = authorizer
         self._row_id = row_id
         self._own_row_id = 0
+        self._is_syntax_error = is_syntax_error
+        self._source = ""
         self._cursor = connection.cursor()
         self._refusal: str | None = None
         self._bookmarked = (-1, -1)
@@ -77,6 +87,7 @@ class Transactions:
 
     def _attempt(self, program: Program, *, is_lenient: bool = False) -> list[Result]:
         self._refusal = self._authorizer.text = None
+        self._source = ""
         connection = self._connection
         results: list[Result] = []
         try:
@@ -120,8 +131,15 @@ class Transactions:
     def describe(self, exc: Exception) -> str:
         """What to say of an error of the driver."""
         refusal = self._refusal or self._authorizer.text
-        return refusal or texts.describe(
-            str(exc), getattr(exc, "sqlite_errorcode", None), getattr(exc, "sqlite_errorname", "")
+        if refusal:
+            return refusal
+        text = str(exc)
+        offset = offset_of(text, self._source, self._is_syntax_error)
+        return texts.describe(
+            text,
+            getattr(exc, "sqlite_errorcode", None),
+            getattr(exc, "sqlite_errorname", ""),
+            offset=offset,
         )
 
     def guarded(self, function: Callable[..., Value]) -> Callable[..., Value]:
@@ -179,6 +197,7 @@ class Transactions:
         if statement.is_refused:
             raise EngineError(texts.NOT_AUTHORIZED)
         cursor = self._cursor
+        self._source = statement.source
         try:
             self._execute(statement, values or ())
         except self._connection.ProgrammingError as exc:

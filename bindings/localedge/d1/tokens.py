@@ -1,0 +1,85 @@
+"""SQL text as SQLite's tokenizer sees it, as far as its statements and parameters need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Sequence
+from typing import Final, NamedTuple
+
+_ID: Final = r"A-Za-z0-9_$\x80-\U0010ffff"
+_TOKEN: Final = re.compile(
+    rf"""
+      (?P<space>[ \t\n\f\r]+)
+    | (?P<comment>--[^\n]* | /\*(?:.*?\*/|.*))
+    | (?P<quoted>'[^']*(?:''[^']*)*'? | "[^"]*(?:""[^"]*)*"? | `[^`]*(?:``[^`]*)*`? | \[[^\]]*\]?)
+    | (?P<numbered>\?[0-9]*)
+    | (?P<named>[:@\#$](?:::)*[{_ID}](?:[{_ID}]|::)*(?:\([^\s)]*\))?)
+    | (?P<word>[A-Za-z_\x80-\U0010ffff][{_ID}]*)
+    | (?P<number>[0-9][{_ID}.]*)
+    | (?P<semi>;)
+    | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Token(NamedTuple):
+    """A piece of a text; `kind` is the name of its group above."""
+
+    kind: str
+    text: str
+
+
+def tokens_of(sql: str) -> Iterator[Token]:
+    """`sql` in pieces that together are all of it."""
+    for match in _TOKEN.finditer(sql):
+        yield Token(match.lastgroup or "other", match.group())
+
+
+def parameter_numbers(tokens: list[Token]) -> list[int]:
+    """The number of each parameter, in order.
+
+    SQLite counts as follows: `?` is one more than the greatest so far, `?N` is N, a name is one
+    more when it is new.
+    """
+    greatest = 0
+    names: dict[str, int] = {}
+    numbers = []
+    for token in tokens:
+        if token.kind not in ("numbered", "named"):
+            continue
+        if token.kind == "named":
+            number = names.setdefault(token.text, greatest + 1)
+        else:
+            # More digits than any number of parameters has are refused by the engine.
+            number = int(token.text[1:10]) if token.text != "?" else greatest + 1
+        greatest = max(greatest, number)
+        numbers.append(number)
+    return numbers
+
+
+def renumbered(tokens: list[Token], numbers: list[int], texts: Container[int]) -> str:
+    """The text with every parameter as `?N`, cast to TEXT where N is in `texts`."""
+    remaining = iter(numbers)
+    parts = []
+    for token in tokens:
+        part = token.text
+        if token.kind in ("numbered", "named"):
+            number = next(remaining)
+            part = f"CAST(?{number} AS TEXT)" if number in texts else f"?{number}"
+        parts.append(part)
+    return "".join(parts)
+
+
+def cast_to_text(text: str, values: Sequence[object]) -> tuple[str, tuple[object, ...]]:
+    """`text` and `values` with every str as its bytes, which the text casts back.
+
+    For values with lone surrogates, which the driver does not encode.
+    """
+    tokens = list(tokens_of(text))
+    strings = {number for number, value in enumerate(values, 1) if isinstance(value, str)}
+    encoded = tuple(
+        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+        for value in values
+    )
+    return renumbered(tokens, parameter_numbers(tokens), strings), encoded
