@@ -299,3 +299,48 @@ async def test_a_worker_without_run_sync_runs_plainly(load: LoadWorker, client: 
     )
 
     assert not stack_switch.is_wanted()
+
+
+async def test_a_sync_handler_of_a_framework_reads_d1_without_await(
+    database: None, load: LoadWorker, client: Client
+) -> None:
+    worker = load(
+        """
+        from fastapi import FastAPI, Request
+        from pyodide.ffi import run_sync
+        from workers import asgi
+
+        app = FastAPI()
+
+        @app.get("/")
+        def home(req: Request):
+            return run_sync(req.scope["env"].DB.prepare("SELECT 2 AS n").first("n"))
+
+        Default = asgi.entrypoint(app)
+        """
+    )
+
+    assert (await client.send(worker)).text == "2"
+
+
+async def test_a_task_can_be_made_switchable(platform: None) -> None:
+    stack_switch.want()
+
+    async def work() -> str:
+        return str(stack_switch.run_sync(asyncio.sleep(0, "done")))
+
+    task = asyncio.get_running_loop().create_task(stack_switch.switchable(work()))
+
+    assert await task == "done"
+
+
+async def test_a_switchable_task_that_never_began_can_be_cancelled(platform: None) -> None:
+    stack_switch.want()
+
+    async def work() -> None: ...
+
+    task = asyncio.get_running_loop().create_task(stack_switch.switchable(work()))
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task

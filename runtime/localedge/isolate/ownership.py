@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from localedge import clock
+from localedge.sdk import stack_switch
 from localedge.sdk.context import ExecutionContext
 
 T = TypeVar("T")
@@ -90,10 +91,11 @@ def task_factory(
 
     A binding's own tasks are not: they serve later events too (the reader of a connection).
     """
-    task = asyncio.Task(coro, loop=loop, context=context, **options)
     event = EVENT.get()
-    if event is not None and not _is_binding(coro):
-        event.note(task, asyncio.current_task(loop))
+    if event is None or _is_binding(coro):
+        return asyncio.Task(coro, loop=loop, context=context, **options)
+    task = asyncio.Task(stack_switch.switchable(coro), loop=loop, context=context, **options)
+    event.note(task, asyncio.current_task(loop))
     return task
 
 

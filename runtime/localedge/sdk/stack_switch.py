@@ -31,27 +31,63 @@ def forget() -> None:
     _wanted.clear()
 
 
-class Switching:
-    """Awaits `running` so that code inside it, at any depth, can call `run_sync`."""
+class Switching(Coroutine[Any, Any, Any]):
+    """`running`, so that code inside it, at any depth, can call `run_sync`.
 
-    __slots__ = ("_running",)
+    Shape: it can be awaited, or be a task of its own; `cr_code` is that of `running`.
+    """
+
+    __slots__ = ("_running", "_steps")
 
     def __init__(self, running: Coroutine[Any, Any, Any]) -> None:
         self._running = running
+        self._steps: Generator[Any, Any, Any] | None = None
+
+    @property
+    def cr_code(self) -> Any:
+        """The code that runs."""
+        return getattr(self._running, "cr_code", None)
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        running = self._running
-        sent: Any = None
-        error: BaseException | None = None
-        while True:
-            finished, value = yield from _step(running, sent, error)
-            if finished:
-                return value
-            sent, error = None, None
-            try:
-                sent = yield value
-            except BaseException as thrown:  # noqa: BLE001  (it is thrown on, into `running`)
-                error = thrown
+        self._steps = _steps(self._running)
+        return self._steps
+
+    def send(self, value: Any) -> Any:
+        """Go on to where something has to be waited for, which is returned."""
+        if self._steps is None:
+            self._steps = _steps(self._running)
+        return self._steps.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Go on with an error."""
+        return (self._running if self._steps is None else self._steps).throw(*error)
+
+    def close(self) -> None:
+        """It ends where it is."""
+        if self._steps is not None:
+            self._steps.close()
+        self._running.close()
+
+
+def switchable(running: Any) -> Any:
+    """`running` as a task of a worker that uses `run_sync` has to be; else as it is."""
+    if not _wanted or isinstance(running, Switching) or not isinstance(running, Coroutine):
+        return running
+    return Switching(running)
+
+
+def _steps(running: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    sent: Any = None
+    error: BaseException | None = None
+    while True:
+        finished, value = yield from _step(running, sent, error)
+        if finished:
+            return value
+        sent, error = None, None
+        try:
+            sent = yield value
+        except BaseException as thrown:  # noqa: BLE001  (it is thrown on, into `running`)
+            error = thrown
 
 
 def _step(

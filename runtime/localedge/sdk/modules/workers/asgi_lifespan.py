@@ -9,6 +9,8 @@ import asyncio
 import logging
 from typing import Any, Final
 
+from localedge.sdk import stack_switch
+
 logger = logging.getLogger("asgi")
 
 VERSIONS: Final = {"spec_version": "2.0", "version": "3.0"}
@@ -32,7 +34,7 @@ class Lifespan:
         self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._events.put_nowait({"type": "lifespan.startup"})
         self._error: Exception | None = None
-        self._running = loop.create_task(self._run(app))
+        self._running = loop.create_task(stack_switch.switchable(self._run(app)))
 
     async def wait_started(self) -> None:
         """The application has started, or has no lifespan.

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from localedge.sdk import web
+from localedge.sdk import stack_switch, web
 from localedge.sdk.web.response import NULL_BODY_STATUSES
 from localedge.stream import ReadableStream
 from workers.asgi_lifespan import VERSIONS
@@ -65,7 +65,9 @@ async def process(
     request = platform_request(req)
     exchange = _Exchange(request)
     scope = scope_of(request, env, state)
-    running = asyncio.get_running_loop().create_task(exchange.run(app, scope))
+    running = asyncio.get_running_loop().create_task(
+        stack_switch.switchable(exchange.run(app, scope))
+    )
     try:
         response = await exchange.response
     except asyncio.CancelledError:
