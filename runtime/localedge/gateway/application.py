@@ -39,6 +39,10 @@ class BodyTooLarge(Exception):  # noqa: N818  (the client's doing)
     """The request's body is larger than `MOST_BODY_BYTES`."""
 
 
+class BadRequest(Exception):  # noqa: N818  (the client's doing)
+    """The request cannot be understood. Shape: the text says why."""
+
+
 class Request:
     """What the gateway reads of a request before the worker gets it.
 
@@ -49,11 +53,13 @@ class Request:
     __slots__ = ("lines", "method", "ray", "size_bytes", "url")
 
     def __init__(self, scope: Scope) -> None:
-        host = b""
+        host: bytes | None = None
         self.size_bytes: int | None = None
         lines: list[Line] = scope["headers"]
         for name, value in lines:
             if name == b"host":
+                if host is not None:
+                    raise BadRequest("the request has two Host headers")
                 host = value
             elif name == b"content-length":
                 self.size_bytes = int(value)
@@ -61,6 +67,8 @@ class Request:
                 if name == b"transfer-encoding":
                     self.size_bytes = -1
                 lines = [line for line in lines if line[0] not in _HOP_BY_HOP]
+        if host is None:
+            raise BadRequest("the request has no Host header")
         self.lines = lines
         self.method: str = scope["method"]
         query = scope["query_string"]
@@ -92,7 +100,11 @@ class Gateway:
         connection: Connection | None = scope.get(CONNECTION)
         if connection is not None and connection.is_lost:
             return
-        request = Request(scope)
+        try:
+            request = Request(scope)
+        except BadRequest as bad:
+            await _send_text(send, 400, f"Bad request: {bad}.\n")
+            return
         try:
             exchange = await self._start(request, receive)
         except BodyTooLarge:
@@ -226,6 +238,16 @@ async def _refuse(request: Request, trouble: Trouble, send: Send) -> None:
     page = page_for(trouble, request.header(b"accept"))
     await send({"type": "http.response.start", "status": page.status, "headers": page.lines})
     await send({"type": "http.response.body", "body": page.body, "more_body": False})
+
+
+async def _send_text(send: Send, status: int, text: str) -> None:
+    body = text.encode()
+    lines = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", b"%d" % len(body)),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def _log(request: Request, trouble: Trouble) -> None:

@@ -82,6 +82,6 @@ class Connection(HttpToolsProtocol):
         if not self.transport.is_closing():
             self.transport.abort()
 
-    def is_slow(self, now: float) -> bool:
+    def is_slow(self, now: float, limit_s: float) -> bool:
         """Whether the client has been sending one request's headers for too long."""
-        return self.waits_since is not None and now - self.waits_since > SLOW_HEADERS_S
+        return self.waits_since is not None and now - self.waits_since > limit_s

@@ -14,7 +14,7 @@ import uvicorn
 
 from localedge.errors import Exit, OperatorError
 from localedge.gateway.application import Application
-from localedge.gateway.connection import Connection
+from localedge.gateway.connection import SLOW_HEADERS_S, Connection
 
 _GRACE_S: Final = 2
 _KEEP_ALIVE_S: Final = 75
@@ -45,8 +45,13 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 @asynccontextmanager
-async def listening(application: Application, listener: socket.socket) -> AsyncIterator[None]:
-    """`application` answers on `listener` until the end of the block; requests may finish then."""
+async def listening(
+    application: Application, listener: socket.socket, *, slow_headers_s: float = SLOW_HEADERS_S
+) -> AsyncIterator[None]:
+    """`application` answers on `listener` until the end of the block; requests may finish then.
+
+    Units: a client has `slow_headers_s` seconds for the headers of one request.
+    """
     config = uvicorn.Config(
         application,
         http=Connection,
@@ -67,7 +72,7 @@ async def listening(application: Application, listener: socket.socket) -> AsyncI
     await server.startup(sockets=[listener])
     try:
         async with asyncio.TaskGroup() as tasks:
-            sweeping = tasks.create_task(_sweep(server))
+            sweeping = tasks.create_task(_sweep(server, slow_headers_s))
             tasks.create_task(server.main_loop())
             try:
                 yield
@@ -78,11 +83,11 @@ async def listening(application: Application, listener: socket.socket) -> AsyncI
         await server.shutdown(sockets=[listener])
 
 
-async def _sweep(server: uvicorn.Server) -> None:
+async def _sweep(server: uvicorn.Server, slow_headers_s: float) -> None:
     """Connections whose client takes too long over its headers are closed."""
     while True:
-        await asyncio.sleep(_SWEEP_S)
+        await asyncio.sleep(min(_SWEEP_S, slow_headers_s))
         now = time.monotonic()
         for connection in [*server.server_state.connections]:
-            if isinstance(connection, Connection) and connection.is_slow(now):
+            if isinstance(connection, Connection) and connection.is_slow(now, slow_headers_s):
                 connection.refuse(b"408 Request Timeout")
