@@ -208,7 +208,10 @@ def commands(output: Output) -> list[int]:
 
 def parsed(output: Output) -> Any:
     """Standard output as JSON, without `meta`, numbers as doubles."""
-    return _doubles(json.loads(output.stdout))
+    try:
+        return _doubles(json.loads(output.stdout))
+    except json.JSONDecodeError:
+        return f"no JSON: {output.text}"
 
 
 def _doubles(value: Any) -> Any:
@@ -253,7 +256,7 @@ def _state(file: Path, case: JsonCase, ledger: str) -> JsonCase | None:
     if not file.exists():
         return None
     hidden = {ledger, *case.get("not_schema", ())}
-    connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    connection = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)
     with contextlib.closing(connection):
         connection.execute("PRAGMA trusted_schema=ON")
         quoted = ledger.replace('"', '""')

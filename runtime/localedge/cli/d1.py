@@ -11,12 +11,12 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from localedge.cli import d1_output as output
-from localedge.cli.d1_input import argument_text, check_input, read_sql
+from localedge.cli.d1_input import argument_text, check_input, read_sql, single
 from localedge.cli.d1_target import (
     Flags,
     Target,
@@ -41,10 +41,15 @@ app = typer.Typer(no_args_is_help=True, help="Run SQL and migrations on local D1
 migrations_app = typer.Typer(no_args_is_help=True, help="Create, list and apply migrations.")
 app.add_typer(migrations_app, name="migrations")
 
+
+def _switch(names: str, help_text: str) -> Any:
+    return typer.Option(*names.split(), help=help_text, show_default=False)
+
+
 Database = Annotated[str, typer.Argument(help="The name or binding of the DB.")]
-Local = Annotated[bool, typer.Option("--local", help="Use the local database (the default).")]
-Remote = Annotated[bool, typer.Option("--remote", help="Refused: only local databases exist here.")]
-Preview = Annotated[bool, typer.Option("--preview", help="Refused: it needs --remote.")]
+Local = Annotated[bool, _switch("--local/--no-local", "Use the local database (the default).")]
+Remote = Annotated[bool, _switch("--remote/--no-remote", "Refused: databases here are local.")]
+Preview = Annotated[bool, _switch("--preview/--no-preview", "Refused: it needs --remote.")]
 PersistTo = Annotated[
     str, typer.Option("--persist-to", "--persistTo", help="Folder of local state, with --local.")
 ]
@@ -54,8 +59,10 @@ Config = Annotated[
 Env = Annotated[str | None, typer.Option("--env", "-e", help="The environment to use.")]
 EnvFile = Annotated[list[Path] | None, typer.Option("--env-file", help="Read instead of .env.")]
 Cwd = Annotated[Path | None, typer.Option("--cwd", help="Run as if started in this folder.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help='Answer "yes" to any question.')]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Command = Annotated[list[str] | None, typer.Option(metavar="SQL", help="Statements, apart by `;`.")]
+File = Annotated[list[str] | None, typer.Option(metavar="FILE", help="A .sql file to run.")]
+Yes = Annotated[bool, _switch("--yes/--no-yes -y", 'Answer "yes" to any question.')]
+Json = Annotated[bool, _switch("--json/--no-json", "Print the result as JSON.")]
 
 
 @migrations_app.command()
@@ -164,8 +171,8 @@ def _may_apply(count: int) -> bool:
 @app.command()
 def execute(
     database: Database,
-    command: Annotated[str, typer.Option(help="SQL, or several statements apart by `;`.")] = "",
-    file: Annotated[str, typer.Option(help="A .sql file to run.")] = "",
+    command: Command = None,
+    file: File = None,
     local: Local = False,
     remote: Remote = False,
     preview: Preview = False,
@@ -181,11 +188,12 @@ def execute(
     flags = Flags(
         _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )
+    text, path = single(command), single(file)
     with output.failing_as_json(json):
         project = load_project(flags)
-        check_input(command, file)
+        check_input(text, path)
         flags.check()
-        sql = read_sql(flags.cwd, file) if file else argument_text(command)
+        sql = read_sql(flags.cwd, path) if path else argument_text(text)
         found = target(flags, project, database)
         output.tell(f"Executing on local database {database} ({found.entry.storage_id}):")
         results = output.plain_results(asyncio.run(_execute(found, split(sql))))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
+
 from localedge.errors import OperatorError
 
 _SQLITE_MAGIC = b"SQLite format 3"
@@ -18,6 +20,16 @@ _FOREIGN_MARKS = {
     "UTF-16 BE": b"\xfe\xff",
     "UTF-16 LE": b"\xff\xfe",
 }
+
+
+def single(values: list[str] | None) -> str:
+    """The only one of `values`, "" when there is none.
+
+    Errors: BadParameter for an option that was given more than once.
+    """
+    if values and len(values) > 1:
+        raise typer.BadParameter(f"expected a single value, but received multiple: {values}")
+    return values[0] if values else ""
 
 
 def check_input(command: str, file: str) -> None:

@@ -22,11 +22,13 @@ from localedge.errors import JsException, OperatorError
 DEFAULT_TABLE: Final = "d1_migrations"
 _EXCERPT: Final = 60
 
-_CREATE_LEDGER: Final = """CREATE TABLE IF NOT EXISTS {table}(
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    name       TEXT UNIQUE,
-    applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
-)"""
+# White space and all as wrangler writes it: the text stays readable in sqlite_master.
+_CREATE_LEDGER: Final = (
+    "CREATE TABLE IF NOT EXISTS {table}(\n"
+    "\t\tid         INTEGER PRIMARY KEY AUTOINCREMENT,\n"
+    "\t\tname       TEXT UNIQUE,\n"
+    "\t\tapplied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL\n)"
+)
 _READ_LEDGER: Final = "SELECT * FROM {table} ORDER BY id"
 # In wrangler's letters: they show in the engine's text when they are glued to an open quote.
 _RECORD: Final = "\nINSERT INTO {table} (name)\nvalues ({name});"
