@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
 
 import pytest
 from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
 from hypothesis import HealthCheck, settings
+
+from localedge.testing.kvserver import running
 
 settings.register_profile(
     "localedge", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -29,36 +27,8 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a real server for this test process: ours, or LOCALEDGE_TEST_REDIS_URL."""
-    given = os.environ.get("LOCALEDGE_TEST_REDIS_URL")
-    if given:
-        yield given
-        return
-    with _running_valkey(tmp_path_factory.mktemp("valkey")) as url:
+    with running(tmp_path_factory.mktemp("valkey")) as url:
         yield url
-
-
-class _running_valkey(AbstractContextManager[str]):  # noqa: N801  (used like a function)
-    """Runs `valkey.running` on a loop in a thread of its own, so that sync fixtures can use it."""
-
-    def __init__(self, data_dir: Path) -> None:
-        self._data_dir = data_dir
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="valkey fixture")
-
-    def __enter__(self) -> str:
-        from localedge.supervisor import valkey
-
-        self._thread.start()
-        self._server = valkey.running(self._data_dir)
-        starting = asyncio.run_coroutine_threadsafe(self._server.__aenter__(), self._loop)
-        return starting.result(timeout=30)
-
-    def __exit__(self, *_error: object) -> None:
-        ending = self._server.__aexit__(None, None, None)
-        asyncio.run_coroutine_threadsafe(ending, self._loop).result(timeout=30)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=30)
-        self._loop.close()
 
 
 Freeze = Callable[[str], FrozenDateTimeFactory]

@@ -1,0 +1,1 @@
+"""Tests of workers on real stores and real processes: fixtures `env`, `edge` and `clock`."""
