@@ -12,6 +12,7 @@ from typing import Final, Never
 _SPACE: Final = " \t\n\r"
 _SPECIAL: Final = frozenset({"[object Object]", "NaN", "Infinity", "undefined"})
 _CONTEXT: Final = 10
+_MOST_READ_AGAIN: Final = 2**18
 _NUMBER_START: Final = frozenset("-0123456789")
 _DIGITS: Final = frozenset("0123456789")
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
@@ -214,9 +215,15 @@ def _joined(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def complaint(text: str) -> str:
-    """What `JSON.parse(text)` says of a text that it does not take."""
+def complaint(text: str, stumbled_at: int) -> str:
+    """What `JSON.parse(text)` says of a text that it does not take.
+
+    `stumbled_at` is where Python's reader stopped: the answer for a text too long to be read
+    again here, which takes a microsecond for a character.
+    """
     try:
+        if len(text) > _MOST_READ_AGAIN:
+            _Scanner(text, stumbled_at).unexpected()
         _Scanner(_code_units(text)).document()
     except _NotJson as reason:
         return _joined(str(reason))

@@ -45,7 +45,8 @@ def parse(text: str) -> Any:
     try:
         return decode(text)
     except (ValueError, RecursionError) as exc:
-        raise JsException(complaint(text), name="SyntaxError") from exc
+        stumbled_at = exc.pos if isinstance(exc, json.JSONDecodeError) else 0
+        raise JsException(complaint(text, stumbled_at), name="SyntaxError") from exc
 
 
 def stringify(value: Any) -> str | None:
