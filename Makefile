@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NPROC := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 
-.PHONY: setup demo dev test check fast clean
+.PHONY: setup demo demo-team dev test test-long check bench crash-table clean
 
 setup: $(STAMP)
 
@@ -29,6 +29,20 @@ check: $(STAMP)
 
 test: $(STAMP)
 	@.ci/test
+
+test-long: $(STAMP)
+	@LOCALEDGE_HYPOTHESIS=long $(BIN)/pytest -q -m long --timeout 3600
+
+# Timed against miniflare, on this machine, in one run; writes docs/benchmarks.md.
+bench: $(STAMP)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@$(BIN)/python -m bench.against_miniflare
+
+crash-table: $(STAMP)
+	@$(BIN)/python -m localedge.explore.crash_table
+
+demo-team: $(STAMP)
+	@$(BIN)/python -m tests.demo_team
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .localedge dist
