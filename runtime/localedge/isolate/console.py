@@ -10,6 +10,7 @@ import traceback
 from typing import Any, Final
 
 from localedge.isolate.ownership import EVENT
+from localedge.isolate.secrets import Mask
 from localedge.isolate.wire import pack
 
 _MOST_BYTES: Final = 32 * 1024
@@ -22,8 +23,11 @@ class Console(io.TextIOBase):
     writing; `ray` is the request whose code wrote it, "" at import.
     """
 
-    def __init__(self, sink: socket.socket, level: str, pid: int, generation: int) -> None:
+    def __init__(
+        self, sink: socket.socket, level: str, pid: int, generation: int, mask: Mask
+    ) -> None:
         self._sink = sink
+        self._mask = mask
         self._level = level
         self._origin = (pid, generation)
         self._partial: dict[str, str] = {}
@@ -60,7 +64,7 @@ class Console(io.TextIOBase):
 
     def emit(self, ray: str, level: str, text: str) -> None:
         """One record leaves; it is dropped if nobody takes it within the socket's timeout."""
-        data = text.encode("utf-8", "replace")[:_MOST_BYTES]
+        data = self._mask(text).encode("utf-8", "replace")[:_MOST_BYTES]
         try:
             self._sink.send(pack((*self._origin, ray, level, data.decode("utf-8", "replace"))))
         except OSError:
@@ -83,11 +87,11 @@ class _Handler(logging.Handler):
         self._console.emit(event.ray if event is not None else "", level, text)
 
 
-def install(sink: socket.socket, *, pid: int, generation: int) -> None:
+def install(sink: socket.socket, *, pid: int, generation: int, mask: Mask) -> None:
     """`print`, `sys.stderr` and `logging` of this process speak through `sink`."""
     streams: dict[str, Any] = {
-        "stdout": Console(sink, "log", pid, generation),
-        "stderr": Console(sink, "error", pid, generation),
+        "stdout": Console(sink, "log", pid, generation, mask),
+        "stderr": Console(sink, "error", pid, generation, mask),
     }
     sys.stdout, sys.stderr = streams["stdout"], streams["stderr"]
     root = logging.getLogger()

@@ -22,6 +22,7 @@ from localedge.isolate.environment import open_env
 from localedge.isolate.failures import Failure
 from localedge.isolate.moved_clock import MovedClock
 from localedge.isolate.ownership import task_factory
+from localedge.isolate.secrets import Mask
 from localedge.isolate.serving import Serving
 from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import NOTE, Channel, Frame
@@ -84,22 +85,23 @@ async def _live(control: socket.socket, log: socket.socket) -> None:
     async with asyncio.timeout(BOOT_DEADLINE_S):
         boot = await life.booted
     started = time.perf_counter()
-    console.install(log, pid=os.getpid(), generation=boot.generation)
+    mask = Mask(boot.project.secrets.values())
+    console.install(log, pid=os.getpid(), generation=boot.generation, mask=mask)
     life.clock.move(boot.clock_offset_s)
     _limit_memory(boot.project.local.memory_mb)
     async with AsyncExitStack() as stack:
         try:
-            await _load(life, boot, stack, started)
+            await _load(life, boot, stack, mask, started)
         except OperatorError as error:
             failure = Failure(kind=error.code, message=str(error), text=str(error))
             life.channel.send((NOTE, 0, "failed", NotReady(failure=failure).model_dump_json()))
         except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
-            failure = failure_of(error)
+            failure = failure_of(error, mask)
             life.channel.send((NOTE, 0, "failed", NotReady(failure=failure).model_dump_json()))
         await life.ended
 
 
-async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, started: float) -> None:
+async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, mask: Mask, started: float) -> None:
     assert boot.project.main is not None
     probe = Probe()
     env = await open_env(stack, boot, probe)
@@ -109,7 +111,7 @@ async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, started: float) 
     sys.argv[:] = [str(boot.project.main)]
     worker = load_worker(boot.project.main)
     asyncio.get_running_loop().set_task_factory(task_factory)
-    life.serving = Serving(worker, env, life.channel)
+    life.serving = Serving(worker, env, life.channel, mask)
     ready = Ready(
         handlers=tuple(sorted(worker.handlers())),
         warnings=worker.warnings,

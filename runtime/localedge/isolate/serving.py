@@ -10,6 +10,7 @@ from typing import Final, overload
 from localedge.binding import EnvWrapper
 from localedge.isolate.failures import Failure
 from localedge.isolate.ownership import EVENT, Event
+from localedge.isolate.secrets import Mask
 from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import (
     CANCEL,
@@ -73,10 +74,11 @@ class Serving:
     Shape: `events` holds what is under way, `waitUntil` included.
     """
 
-    def __init__(self, worker: Worker, env: EnvWrapper, channel: Channel) -> None:
+    def __init__(self, worker: Worker, env: EnvWrapper, channel: Channel, mask: Mask) -> None:
         self._worker = worker
         self._env = env
         self._send = channel.send
+        self._mask = mask
         self._loop = asyncio.get_running_loop()
         self.events: dict[int, Event] = {}
         self._streams: dict[int, _Streams] = {}
@@ -132,9 +134,7 @@ class Serving:
         if streams is not None and streams.window is not None:
             streams.window.add(frame[2])
 
-    async def _fetch(
-        self, event: Event, frame: Frame, body: bytes | ReadableStream | None
-    ) -> None:
+    async def _fetch(self, event: Event, frame: Frame, body: bytes | ReadableStream | None) -> None:
         _, number, _, method, url, lines, _, _ = frame
         event.has_begun = True
         EVENT.set(event)
@@ -155,7 +155,7 @@ class Serving:
         except asyncio.CancelledError:
             self._send((END, number, "canceled", None))
         except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
-            self._send((END, number, "exception", failure_of(error).model_dump()))
+            self._send((END, number, "exception", failure_of(error, self._mask).model_dump()))
         await self._finish(event)
 
     def _answer(self, event: Event, response: web.Response) -> None:
@@ -186,7 +186,7 @@ class Serving:
         except asyncio.CancelledError:
             outcome = "canceled"
         except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
-            outcome, failure = "exception", failure_of(error)
+            outcome, failure = "exception", failure_of(error, self._mask)
         self._send((END, number, outcome, failure.model_dump() if failure else None))
         await self._finish(event)
 

@@ -3,33 +3,69 @@
 from __future__ import annotations
 
 import linecache
+import os
 import traceback
 from collections.abc import Iterator
-from types import TracebackType
+from pathlib import Path
 from typing import Final
 
+from localedge import clock
+from localedge.errors import JsException
 from localedge.isolate.failures import Failure, Frame
-from localedge.sdk.dispatch import worker_frames
+from localedge.isolate.secrets import Mask
 
 _CONTEXT_LINES: Final = 3
 _MOST_FRAMES: Final = 40
 _MOST_TEXT: Final = 20_000
+_PACKAGES: Final = f"{os.sep}site-packages{os.sep}"
+_OURS: Final = (
+    str(Path(__file__).parents[1]),
+    str(Path(clock.__file__).parent),
+    "<frozen importlib",
+)
 
 
-def failure_of(error: BaseException) -> Failure:
-    """`error` with its traceback trimmed to the worker's own frames."""
-    trimmed = worker_frames(error.__traceback__)
-    lines = traceback.format_exception(type(error), error, trimmed)
+def failure_of(error: BaseException, mask: Mask) -> Failure:
+    """`error` with its traceback trimmed to the worker's own frames, secrets masked."""
+    told = traceback.TracebackException.from_exception(error)
+    _trim(told)
     return Failure(
         kind=type(error).__name__,
-        message=str(error)[:_MOST_TEXT],
-        text="".join(lines)[-_MOST_TEXT:],
-        frames=tuple(_frames(error, trimmed))[-_MOST_FRAMES:],
+        message=mask(str(error))[:_MOST_TEXT],
+        text=mask("".join(told.format()))[-_MOST_TEXT:],
+        frames=tuple(_frames(told, error))[-_MOST_FRAMES:],
     )
 
 
-def _frames(error: BaseException, trimmed: TracebackType | None) -> Iterator[Frame]:
-    for summary in traceback.extract_tb(trimmed):
+def _trim(told: traceback.TracebackException) -> None:
+    """Frames of our own are taken out, also of what the exception came from.
+
+    An exception that has no others is ours: there all of them stay. What a JsException came from
+    is behind the boundary, where the platform shows nothing either.
+    """
+    theirs = list(_theirs(told.stack))
+    if theirs or issubclass(told.exc_type or Exception, SyntaxError):
+        told.stack = traceback.StackSummary.from_list(theirs)
+    if told.exc_type is JsException:
+        told.__cause__ = told.__context__ = None
+    for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
+        if other is not None:
+            _trim(other)
+
+
+def _theirs(stack: traceback.StackSummary) -> Iterator[traceback.FrameSummary]:
+    """The frames of the worker and of the packages that it calls, not those that we call."""
+    is_behind_us = False
+    for frame in stack:
+        if frame.filename.startswith(_OURS):
+            is_behind_us = True
+        elif not (is_behind_us and _PACKAGES in frame.filename):
+            is_behind_us = False
+            yield frame
+
+
+def _frames(told: traceback.TracebackException, error: BaseException) -> Iterator[Frame]:
+    for summary in told.stack:
         yield _frame(summary.filename, summary.lineno or 0, summary.name)
     if isinstance(error, SyntaxError) and error.filename:
         yield _frame(error.filename, error.lineno or 0, "<module>")
