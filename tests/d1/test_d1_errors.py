@@ -215,3 +215,12 @@ async def test_triggers_nest_ten_deep(db: Any) -> None:
 
     assert text == "too many levels of trigger recursion: SQLITE_ERROR"
     assert await value(db, "SELECT count(*) FROM t") == 10
+
+
+async def test_a_statement_of_more_operations_than_allowed_is_refused(db: Any) -> None:
+    await db.exec("CREATE TABLE t (a)")
+
+    text = await refusal(db, "INSERT INTO t VALUES " + ",".join(["(1)"] * 24_000))
+
+    assert text == "out of memory: SQLITE_NOMEM"
+    assert await value(db, "SELECT count(*) FROM t") == 0

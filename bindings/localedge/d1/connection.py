@@ -45,6 +45,10 @@ class Connection(Protocol):
         """The class of every error of the driver."""
 
     @property
+    def Warning(self) -> type[Exception]:  # noqa: N802  (the DB API's name)
+        """The class of the driver's warnings, which older Pythons raise."""
+
+    @property
     def ProgrammingError(self) -> type[Exception]:  # noqa: N802  (the DB API's name)
         """The class of errors in the use of the driver."""
 

@@ -19,6 +19,7 @@ TRANSACTION: Final = (
 NOT_AUTHORIZED: Final = "not authorized: SQLITE_AUTH"
 TOO_LONG: Final = "statement too long: SQLITE_TOOBIG"
 TOO_BIG: Final = "string or blob too big: SQLITE_TOOBIG"
+NO_MEMORY: Final = "out of memory: SQLITE_NOMEM"
 NO_STATEMENTS: Final = "No SQL statements detected."
 NOT_A_STATEMENT: Final = "SQL code did not contain a statement."
 WRONG_BINDINGS: Final = "Wrong number of parameter bindings for SQL query."

@@ -98,7 +98,10 @@ class Transactions:
         except EngineError as exc:
             exc.done = len(results)
             raise
-        except connection.Error as exc:
+        except MemoryError as exc:
+            # SQLite's word for a statement of more than the allowed number of operations.
+            raise EngineError(texts.NO_MEMORY, done=len(results)) from exc
+        except (connection.Error, connection.Warning) as exc:
             if not is_lenient and _works_leniently(str(exc), program):
                 raise _Lenient from exc
             raise EngineError(self.describe(exc), done=len(results)) from exc
