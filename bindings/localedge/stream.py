@@ -105,6 +105,7 @@ class ReadableStreamReader(JsObject):
         self._chunks: AsyncIterator[Any] | None = chunks
 
     async def read(self) -> dict[str, Any]:
+        """The next piece."""
         if self._chunks is None:
             raise js_type_error("This ReadableStream reader has been released.")
         try:
@@ -114,10 +115,12 @@ class ReadableStreamReader(JsObject):
         return {"done": False, "value": _as_array(chunk)}
 
     async def cancel(self, _reason: Any = UNDEFINED) -> None:
+        """Nobody wants the rest: the source is told so."""
         if self._chunks is not None:
             await end(self._chunks)
 
     def release_lock(self) -> None:
+        """The stream can be taken by someone else."""
         if self._chunks is not None:
             self._chunks = None
             self._stream.locked = False

@@ -32,4 +32,5 @@ class ScheduledController(JsObject):
         self.retries = True
 
     def no_retry(self) -> None:
+        """The platform does not fire again after a failure."""
         self.retries = False

@@ -61,9 +61,11 @@ class Headers(JsObject):
         return Headers.trusted(list(self._pairs))
 
     def append(self, name: str, value: Any) -> None:
+        """One pair more, after the others."""
         self._pairs.append((_valid_name(name), _valid_value(value)))
 
     def set(self, name: str, value: Any) -> None:
+        """The name has this value only."""
         key, text = _valid_name(name), _valid_value(value)
         first = next((at for at, pair in enumerate(self._pairs) if pair[0] == key), None)
         if first is None:
@@ -73,23 +75,28 @@ class Headers(JsObject):
         self._pairs[first:] = [(key, text), *rest]
 
     def delete(self, name: str) -> None:
+        """There is no pair of that name."""
         key = _valid_name(name)
         self._pairs[:] = [pair for pair in self._pairs if pair[0] != key]
 
     def get(self, name: str) -> str | None:
+        """The values of the name, joined; None when there are none."""
         key = _valid_name(name)
         values = [value for pair, value in self._pairs if pair == key]
         return ", ".join(values) if values else None
 
     def get_all(self, name: str) -> list[str]:
+        """The values of Set-Cookie, the only name that the platform allows."""
         if _valid_name(name) != "set-cookie":
             raise js_type_error('getAll() can only be used with the header name "Set-Cookie".')
         return self.get_set_cookie()
 
     def get_set_cookie(self) -> list[str]:
+        """The value of every Set-Cookie line."""
         return [value for name, value in self._pairs if name == "set-cookie"]
 
     def has(self, name: str) -> bool:
+        """Whether there is a pair of that name."""
         key = _valid_name(name)
         return any(pair[0] == key for pair in self._pairs)
 
@@ -107,12 +114,15 @@ class Headers(JsObject):
         return found
 
     def keys(self) -> list[str]:
+        """The names, sorted."""
         return [name for name, _ in self.entries()]
 
     def values(self) -> list[str]:
+        """The values in the order of their names."""
         return [value for _, value in self.entries()]
 
     def for_each(self, callback: Any) -> None:
+        """`callback(value, name, self)` was called for every pair."""
         for name, value in self.entries():
             jsmembers.invoke(callback, value, name, self)
 

@@ -51,14 +51,17 @@ class URLSearchParams(JsObject):
         return form_encoded(self._pairs)
 
     def append(self, name: Any, value: Any) -> None:
+        """One pair more, after the others."""
         self._pairs.append((js_string(name), js_string(value)))
         self._tell()
 
     def delete(self, name: Any, value: Any = UNDEFINED) -> None:
+        """There is no pair of that name."""
         self._pairs[:] = [pair for pair in self._pairs if not _matches(pair, name, value)]
         self._tell()
 
     def set(self, name: Any, value: Any) -> None:
+        """The name has this value only."""
         key, text = js_string(name), js_string(value)
         first = next((at for at, pair in enumerate(self._pairs) if pair[0] == key), None)
         if first is None:
@@ -69,28 +72,36 @@ class URLSearchParams(JsObject):
         self._tell()
 
     def get(self, name: Any) -> str | None:
+        """The first value of the name; None when there is none."""
         return next((value for key, value in self._pairs if key == js_string(name)), None)
 
     def get_all(self, name: Any) -> list[str]:
+        """All values of the name."""
         return [value for key, value in self._pairs if key == js_string(name)]
 
     def has(self, name: Any, value: Any = UNDEFINED) -> bool:
+        """Whether there is a pair of that name."""
         return any(_matches(pair, name, value) for pair in self._pairs)
 
     def sort(self) -> None:
+        """The pairs are in the order of their names."""
         self._pairs.sort(key=lambda pair: pair[0].encode("utf-16-be"))
         self._tell()
 
     def entries(self) -> list[list[str]]:
+        """The pairs in order."""
         return [[name, value] for name, value in self._pairs]
 
     def keys(self) -> list[str]:
+        """The names, one for each pair."""
         return [name for name, _ in self._pairs]
 
     def values(self) -> list[str]:
+        """The values in order."""
         return [value for _, value in self._pairs]
 
     def for_each(self, callback: Any) -> None:
+        """`callback(value, name, self)` was called for every pair."""
         for name, value in list(self._pairs):
             jsmembers.invoke(callback, value, name, self)
 

@@ -184,12 +184,15 @@ class CallbackSink(Sink):
         self._target = target
 
     async def write(self, chunk: Any) -> None:
+        """`chunk` was taken."""
         await self._call("write", chunk, UNDEFINED)
 
     async def close(self) -> None:
+        """There will be no more."""
         await self._call("close")
 
     async def abort(self, reason: Any) -> None:
+        """There will be no more, because of `reason`."""
         await self._call("abort", reason)
 
     async def _call(self, name: str, *arguments: Any) -> None:
@@ -226,15 +229,19 @@ class Writer(JsObject):
         self._lock = asyncio.Lock()
 
     async def write(self, chunk: Any = UNDEFINED) -> None:
+        """`chunk` was taken."""
         async with self._lock:
             await self._sink.write(chunk)
 
     async def close(self) -> None:
+        """There will be no more."""
         async with self._lock:
             await self._sink.close()
 
     async def abort(self, reason: Any = UNDEFINED) -> None:
+        """There will be no more, because of `reason`."""
         await self._sink.abort(reason)
 
     def release_lock(self) -> None:
+        """The stream can be taken by someone else."""
         self._stream.locked = False

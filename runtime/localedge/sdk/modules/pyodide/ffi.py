@@ -6,8 +6,10 @@ Source: pyodide.org/en/stable/usage/api/python-api/ffi.html, read 2026-12-01.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
+from localedge.coercion import js_string
 from localedge.errors import JsException
 from localedge.jskinds import (
     JsArray,
@@ -80,41 +82,58 @@ def to_js(
     Errors: ConversionError for the rest when `create_pyproxies` is false.
     """
     del pyproxies
+    if obj is None or isinstance(obj, _PASSED):
+        return obj
+    rules = _Rules(create_pyproxies, dict_converter, default_converter, eager_converter)
+    return proxy(rules.convert(obj, depth))
 
-    def convert(value: Any, level: int) -> Any:
-        if eager_converter is not None:
-            return _far(eager_converter(value, lambda v: builtin(v, level), _no_cache))
-        return builtin(value, level)
 
-    def builtin(value: Any, level: int) -> Any:
-        if value is None or isinstance(value, bool | int | float | str | JsProxy | JsNull):
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """How one call of `to_js` converts; its results are values of the platform."""
+
+    create_pyproxies: bool
+    dict_converter: Callable[[Any], Any] | None
+    default_converter: Callable[..., Any] | None
+    eager_converter: Callable[..., Any] | None
+
+    def convert(self, value: Any, level: int) -> Any:
+        if self.eager_converter is None:
+            return self._builtin(value, level)
+        converted = self.eager_converter(value, lambda v: self._builtin(v, level), _no_cache)
+        return raw_to_js(converted)
+
+    def _builtin(self, value: Any, level: int) -> Any:
+        if value is None or isinstance(value, _PASSED):
             return raw_to_js(value)
         if isinstance(value, bytes | bytearray | memoryview):
             return Uint8Array(bytes(value))
         if level == 0 or not isinstance(value, dict | list | tuple | set | frozenset):
-            return other(value, level)
+            return self._other(value, level)
         if isinstance(value, dict):
-            pairs = [[_far(key), convert(item, level - 1)] for key, item in value.items()]
-            if dict_converter is None:
-                return {str(key): item for key, item in pairs}
-            return _far(dict_converter(JsProxy(pairs)))
-        items = [convert(item, level - 1) for item in value]
+            return self._object(value, level)
+        items = [self.convert(item, level - 1) for item in value]
         return JsSet(items) if isinstance(value, set | frozenset) else items
 
-    def other(value: Any, level: int) -> Any:
-        if default_converter is not None:
-            return _far(default_converter(value, lambda v: proxy(convert(v, level)), _no_cache))
-        if not create_pyproxies:
+    def _object(self, value: dict[Any, Any], level: int) -> Any:
+        pairs = [[raw_to_js(key), self.convert(item, level - 1)] for key, item in value.items()]
+        if self.dict_converter is None:
+            return {js_string(key): item for key, item in pairs}
+        return raw_to_js(self.dict_converter(JsProxy(pairs)))
+
+    def _other(self, value: Any, level: int) -> Any:
+        if self.default_converter is not None:
+            converted = self.default_converter(
+                value, lambda v: proxy(self.convert(v, level)), _no_cache
+            )
+            return raw_to_js(converted)
+        if not self.create_pyproxies:
             raise ConversionError(f"{type(value)} has no form in JavaScript")
         return raw_to_js(value)
 
-    if obj is None or isinstance(obj, bool | int | float | str | JsProxy | JsNull):
-        return obj
-    return proxy(convert(obj, depth))
 
-
-def _far(value: Any) -> Any:
-    return raw_to_js(value)
+_PASSED: Final = (bool, int, float, str, JsProxy, JsNull)
+"""What crosses as it is."""
 
 
 def _no_cache(_before: Any, _after: Any) -> None:
