@@ -240,7 +240,7 @@ class D1StateStore(D1Leases):
         except GuardRefused as error:
             raise await self._refusal(task, error.reason, expected, fence) from error
         except StoreRejected as error:
-            if "FOREIGN KEY" in str(error):
+            if expected is None and "FOREIGN KEY" in str(error):
                 raise SessionNotFound(task.session_id) from error
             raise
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal, TypedDict, final
 
 from edgestate import clock
 from edgestate.errors import SessionNotFound, VersionConflict
@@ -15,6 +15,7 @@ SESSION_EXPIRED: Final = "SESSION_EXPIRED"
 TRIES: Final = 5
 
 
+@final
 class LoadedSession(TypedDict):
     """A session that takes requests, and its tasks."""
 
@@ -22,6 +23,7 @@ class LoadedSession(TypedDict):
     tasks: list[VersionedTaskState]
 
 
+@final
 class RejectedSession(TypedDict):
     """`error` is "SESSION_EXPIRED"; `detail` says why: missing, expired, idle or unreadable."""
 
