@@ -22,6 +22,10 @@ class JsBinding(JsObject):
 
     kind: ClassVar[str] = ""
 
+    def wrapped(self, name: str, probe: Probe) -> _BindingWrapper:
+        """What `env` gives worker code for this binding, which is called `name` there."""
+        return _BindingWrapper(self, name, probe)
+
 
 class _BindingWrapper:
     """`env.KV`, `env.DB`, a statement: attributes are the platform's methods.
@@ -134,7 +138,7 @@ class _EnvWrapper:
         except KeyError:
             raise AttributeError(name) from None
         if isinstance(value, JsBinding):
-            return _BindingWrapper(value, name, self._probe)
+            return value.wrapped(name, self._probe)
         return None if value is None else proxy(value)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from localedge import clock
 from localedge.binding import EnvWrapper
-from localedge.boundary import JsProxy
+from localedge.boundary import JsProxy, to_js
 from localedge.errors import OperatorError, js_type_error
 from localedge.sdk import discovery, finder, stack_switch, web
 from localedge.sdk.context import ExecutionContext, current
@@ -115,10 +115,12 @@ class Worker:
         env: EnvWrapper,
         ctx: ExecutionContext,
     ) -> Any:
-        """The result of an RPC method, its arguments and result in Python's form.
+        """The result of an RPC method; its arguments and result are values of the platform.
 
         Errors: TypeError when the class or the method does not exist.
         """
+        from workers.rpc import from_far
+
         current.set(ctx)
         cls = self._entrypoints.get(entrypoint)
         if cls is None:
@@ -126,7 +128,8 @@ class Worker:
         if method not in discovery.public_methods(cls):
             raise TypeError(f'The RPC receiver does not implement the method "{method}".')
         instance = cls(ctx, raw_env(env) if self._is_legacy else env)
-        return await _called(getattr(instance, method), tuple(args))
+        given = tuple(from_far(argument) for argument in args)
+        return to_js(await _called(getattr(instance, method), given))
 
     async def _legacy_fetch(
         self, request: web.Request, env: EnvWrapper, ctx: ExecutionContext

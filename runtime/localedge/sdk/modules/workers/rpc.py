@@ -8,13 +8,22 @@ from localedge.binding import _BindingWrapper, _EnvWrapper
 from localedge.boundary import JsDict, from_js, to_js
 from localedge.jsproxy import JSNULL, JsProxy
 from localedge.sdk import web
+from localedge.sdk.fetcher import _FetcherWrapper
 from localedge.values import JsBuffer, JsSet, Uint8Array
 from workers.blob import Blob, File
 from workers.formdata import FormData
 from workers.request import Request
 from workers.response import Response
 
-__all__ = ["JsDict", "_BindingWrapper", "_EnvWrapper", "python_from_rpc", "python_to_rpc"]
+__all__ = [
+    "JsDict",
+    "_BindingWrapper",
+    "_EnvWrapper",
+    "_FetcherWrapper",
+    "from_far",
+    "python_from_rpc",
+    "python_to_rpc",
+]
 
 
 def python_to_rpc(value: Any) -> Any:
@@ -41,17 +50,18 @@ def python_from_rpc(obj: Any) -> Any:
     """
     if obj is JSNULL:
         return None
-    return _converted(obj._js) if isinstance(obj, JsProxy) else obj
+    return from_far(obj._js) if isinstance(obj, JsProxy) else obj
 
 
-def _converted(far: Any) -> Any:
+def from_far(far: Any) -> Any:
+    """A value of the platform as Python has it."""
     match far:
         case JsSet():
-            return {_converted(item) for item in far}
+            return {from_far(item) for item in far}
         case dict():
-            return JsDict((key, _converted(item)) for key, item in far.items())
+            return JsDict((key, from_far(item)) for key, item in far.items())
         case list():
-            return [_converted(item) for item in far]
+            return [from_far(item) for item in far]
         case web.Request():
             return Request._of(far)
         case web.Response():
