@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,12 @@ async def test_a_batch_of_something_else_is_refused(db: Any, given: Any, message
     assert await _message(db.batch(given)) == message
 
 
+async def test_only_text_and_values_of_a_batchs_statements_count(db: Any) -> None:
+    results = await db.batch([{"statement": "SELECT ? AS a", "params": [1]}])
+
+    assert results[0].results == [{"a": 1}]
+
+
 async def test_a_statement_of_another_database_runs_where_the_batch_does(
     db: Any, tmp_path: Path
 ) -> None:
@@ -148,6 +155,13 @@ async def test_exec_names_the_first_line_whichever_failed(
     assert caught.value.message == f"D1_EXEC_ERROR: Error in line 1: {line}: {text}"
     assert caught.value.cause is not None
     assert caught.value.cause.message == text
+
+
+async def test_exec_needs_a_text(db: Any) -> None:
+    assert await _message(db.exec(None)) == (
+        "TypeError: Cannot read properties of null (reading 'trim')"
+    )
+    assert await _message(db.exec(5)) == "TypeError: query.trim is not a function"
 
 
 async def test_a_failing_line_of_exec_undoes_the_others(db: Any) -> None:
@@ -247,6 +261,19 @@ async def test_a_bookmark_leaves_last_row_id_alone(db: Any) -> None:
     await session.prepare("SELECT 1").run()
 
     assert (await meta(session, "SELECT 1")).last_row_id == 3
+
+
+async def test_a_bookmark_that_cannot_be_written_does_not_fail_the_call(path: Path) -> None:
+    async with open_engine(path, busy_timeout_s=0.05) as engine:
+        session = database(engine).withSession()
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+
+        found = await value(session, "SELECT 1")
+
+        other.close()
+        assert found == 1
+        assert session.getBookmark() is None
 
 
 async def test_a_session_has_neither_exec_nor_dump(db: Any) -> None:

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from tests.d1.asking import database, refusal, rows, value
+from tests.waiting import wait_until
 
 from localedge.d1.sqlite import open_engine
 from localedge.errors import Exit, JsException, OperatorError
@@ -264,3 +266,18 @@ async def test_a_read_only_database_cannot_be_opened_and_is_whole_afterwards(
     assert error.code == "d1/read-only"
     async with open_engine(folder / "db.sqlite") as engine:
         assert await rows(database(engine), "SELECT a FROM t") == [[1]]
+
+
+async def test_opening_that_is_given_up_leaves_no_thread(path: Path) -> None:
+    async def open_and_wait() -> None:
+        async with open_engine(path):
+            await asyncio.Event().wait()
+
+    opening = asyncio.ensure_future(open_and_wait())
+    await wait_until(path.exists)
+
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+
+    await wait_until(lambda: not [t for t in threading.enumerate() if "worker" in t.name])

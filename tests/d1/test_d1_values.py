@@ -167,7 +167,7 @@ async def test_an_error_in_the_text_comes_before_a_wrong_number_of_values(db: An
     assert (await refusal(db, "SELEC ?", 1, 2)).startswith('near "SELEC"')
 
 
-@pytest.mark.parametrize("number", ["?0", "?101"])
+@pytest.mark.parametrize("number", ["?0", "?101", "?" + "9" * 5000])
 async def test_a_parameter_number_out_of_range_is_refused(db: Any, number: str) -> None:
     text = await refusal(db, f"SELECT {number}", 1)
 

@@ -5,6 +5,7 @@ Source: reference/kv-d1-contract.md section 2, read 2026-12-01.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -18,6 +19,8 @@ from localedge.d1.results import bound, objects_out, result_out, rows_out
 from localedge.d1.statements import parse
 from localedge.errors import JsException, js_type_error
 from localedge.values import UNDEFINED
+
+logger = logging.getLogger(__name__)
 
 
 class Runner(Protocol):
@@ -48,6 +51,9 @@ class D1PreparedStatement(JsBinding):
         self.statement = statement
         self.params = [list(param) if isinstance(param, bytes) else param for param in params]
         self._values = values
+
+    def __repr__(self) -> str:
+        return f"D1PreparedStatement({self.statement!r}, {self.params!r})"
 
     @property
     def query(self) -> Query:
@@ -209,7 +215,12 @@ class D1DatabaseSession(JsBinding):
     async def run_queries(self, queries: Sequence[Query]) -> list[Result]:
         """The results of `queries`; the session's bookmark then covers them."""
         results = await self._engine.run(queries)
-        bookmark = await self._engine.bookmark()
+        try:
+            bookmark = await self._engine.bookmark()
+        except EngineError as exc:
+            # What was asked for is done; a failure here must not look like one of it.
+            logger.warning("bookmark not advanced", extra={"why": exc.text})
+            return results
         if self.get_bookmark() is None or self._seen < bookmark:
             self._seen = bookmark
         return results
