@@ -32,8 +32,11 @@ class Program(str):
         self.now_s = now_s
         self.real_s = None
         self.results = []
-        self.is_read_only = all(query.parsed.is_read_only for query in queries)
-        self.sets_pragma = any(query.parsed.sets_pragma for query in queries)
+        self.is_read_only = True
+        self.sets_pragma = False
+        for query in queries:
+            self.is_read_only &= query.parsed.is_read_only
+            self.sets_pragma |= query.parsed.sets_pragma
         return self
 
 
