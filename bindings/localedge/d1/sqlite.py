@@ -42,6 +42,7 @@ class Driver(sqlite3.Connection):
 
     serial = 0
     is_busy = False
+    is_ended = False
 
     def put_under_rules(self, row_id: SharedRowId) -> None:
         """Bring in D1's limits, functions and authorizer. Settings must be made before."""
@@ -85,6 +86,8 @@ class Driver(sqlite3.Connection):
         Errors: EngineError; nothing of the program remains.
         """
         with self._switch:
+            if self.is_ended:
+                raise EngineError(texts.CLOSED)
             self.serial += 1
             self.is_busy = True
             self._is_timed_out = False
@@ -104,6 +107,13 @@ class Driver(sqlite3.Connection):
         with self._switch:
             if self.is_busy and self.serial == serial:
                 self._is_timed_out = True
+                self.interrupt()
+
+    def end(self) -> None:
+        """Interrupt the program that runs and let no other one begin; from any thread."""
+        with self._switch:
+            self.is_ended = True
+            if self.is_busy:
                 self.interrupt()
 
     def limit_length(self, size_bytes: int) -> None:
@@ -225,7 +235,7 @@ class SqliteEngine(Engine):
             self._watch.waiting -= 1
 
     def close(self) -> None:
-        """No timer of this engine is left."""
+        """No timer of this engine is left, and no program that nobody waits for."""
         self._watch.close()
 
 

@@ -15,6 +15,9 @@ class Running(Protocol):
     def stop_if_running(self, serial: int) -> None:
         """Interrupt program number `serial`, if that is what runs."""
 
+    def end(self) -> None:
+        """Interrupt what runs and let nothing else begin."""
+
 
 class Watch:
     """Interrupts a program that runs for longer than `timeout_s`.
@@ -55,7 +58,12 @@ class Watch:
         self._arm()
 
     def close(self) -> None:
-        """No timer is left."""
+        """No timer is left, and no program that nobody waits for.
+
+        A cancelled call's program would keep the other thread, and with it the process.
+        """
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self.waiting == 0:
+            self._running.end()
