@@ -40,3 +40,13 @@ def query(root: Path, sql: str) -> list[tuple[Any, ...]]:
 def ledger(root: Path) -> list[str]:
     """The names that are recorded as applied."""
     return [name for (name,) in query(root, "SELECT name FROM d1_migrations ORDER BY id")]
+
+
+def has_applied(root: Path, name: str) -> bool:
+    """Whether `name` is recorded as applied, in a database that may still be coming."""
+    if not database_of(root).exists():
+        return False
+    try:
+        return name in ledger(root)
+    except sqlite3.OperationalError:
+        return False

@@ -11,7 +11,14 @@ from pathlib import Path
 
 import pytest
 from tests.migrations.command_line import run_command
-from tests.migrations.projects import BIG, database_of, ledger, make_project, query
+from tests.migrations.projects import (
+    BIG,
+    database_of,
+    has_applied,
+    ledger,
+    make_project,
+    query,
+)
 from tests.waiting import wait_until
 
 from localedge import project
@@ -133,6 +140,20 @@ async def test_a_kill_in_the_middle_of_a_file_leaves_nothing_of_it(tmp_path: Pat
     again = await asyncio.to_thread(run_command, ["d1", "migrations", "apply", "DB"], tmp_path)
     assert again.exit == 0
     assert ledger(tmp_path) == ["1.sql", "2.sql"]
+
+
+async def test_an_interrupt_ends_the_command_at_once_and_undoes_the_file(tmp_path: Path) -> None:
+    text = f"CREATE TABLE t (x);\n{BIG.format(count=2_000_000_000)} SELECT max(i) FROM n;\n"
+    make_project(tmp_path, {"1.sql": "CREATE TABLE before (x);", "2.sql": text})
+    process = await _start_applying(tmp_path)
+    await wait_until(lambda: has_applied(tmp_path, "1.sql"))
+
+    process.send_signal(signal.SIGINT)
+
+    async with asyncio.timeout(10):
+        assert await process.wait() == 130
+    assert ledger(tmp_path) == ["1.sql"]
+    assert query(tmp_path, "SELECT name FROM sqlite_schema WHERE name = 't'") == []
 
 
 async def test_two_processes_that_apply_at_once_apply_each_file_once(tmp_path: Path) -> None:

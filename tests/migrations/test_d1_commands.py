@@ -74,6 +74,17 @@ def test_migrations_print_json(
     assert found == printed
 
 
+def test_a_failing_apply_prints_what_stays_applied_beside_the_error(tmp_path: Path) -> None:
+    make_project(tmp_path, {**TWO, "0003_c.sql": "SELECT nope;"})
+
+    output = _d1(tmp_path, "migrations", "apply", "DB", "--json")
+
+    found = json.loads(output.stdout)
+    assert output.exit == 1
+    assert found["error"]["text"].startswith("no such column: nope")
+    assert [done["name"] for done in found["applied"]] == list(TWO)
+
+
 def test_create_prints_json(tmp_path: Path) -> None:
     make_project(tmp_path, TWO)
 

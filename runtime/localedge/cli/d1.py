@@ -26,6 +26,7 @@ from localedge.cli.d1_target import (
     require_project,
     target,
 )
+from localedge.d1 import rules
 from localedge.d1.database import D1Database
 from localedge.d1.migrations import (
     Applied,
@@ -36,6 +37,9 @@ from localedge.d1.migrations import (
     split,
 )
 from localedge.d1.sqlite import open_engine
+
+_IMPORT_TIMEOUT_S = 3600.0
+"""The platform imports a file outside of any query's 30 seconds."""
 
 app = typer.Typer(no_args_is_help=True, help="Run SQL and migrations on local D1 databases.")
 migrations_app = typer.Typer(no_args_is_help=True, help="Create, list and apply migrations.")
@@ -148,7 +152,7 @@ def apply(
         _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )
     applied: list[Applied] = []
-    with output.failing_as_json(json):
+    with output.failing_as_json(json, applied):
         found, folder = _migrations_of(flags, database)
         names = asyncio.run(_pending(found, folder))
         if not json:
@@ -156,7 +160,7 @@ def apply(
         if names and (yes or json or _may_apply(len(names))):
             asyncio.run(_apply(found, folder, names, applied, is_quiet=json))
     if json:
-        output.print_json({"applied": [{"name": a.name, "commands": a.commands} for a in applied]})
+        output.print_json(output.shown_as_json(applied))
 
 
 def _may_apply(count: int) -> bool:
@@ -196,7 +200,8 @@ def execute(
         sql = read_sql(flags.cwd, path) if path else argument_text(text)
         found = target(flags, project, database)
         output.tell(f"Executing on local database {database} ({found.entry.storage_id}):")
-        results = output.plain_results(asyncio.run(_execute(found, split(sql))))
+        timeout_s = _IMPORT_TIMEOUT_S if path else rules.QUERY_TIMEOUT_S
+        results = output.plain_results(asyncio.run(_execute(found, split(sql), timeout_s)))
     output.tell(output.executed(len(results)))
     if sys.stdout.isatty() and not json:
         output.print_rows(results)
@@ -222,9 +227,11 @@ def _migrations_of(flags: Flags, database: str) -> tuple[Target, MigrationFolder
 
 
 @asynccontextmanager
-async def _opened(found: Target) -> AsyncIterator[D1Database]:
+async def _opened(
+    found: Target, *, timeout_s: float = rules.QUERY_TIMEOUT_S
+) -> AsyncIterator[D1Database]:
     durability = found.project.local.durability
-    async with open_engine(found.file, durability=durability) as engine:
+    async with open_engine(found.file, durability=durability, query_timeout_s=timeout_s) as engine:
         yield D1Database(engine)
 
 
@@ -257,6 +264,8 @@ async def _apply(
             output.print_outcome(found.name, names, applied, took_ms)
 
 
-async def _execute(found: Target, statements: Sequence[str]) -> list[StatementResult]:
-    async with _opened(found) as database:
+async def _execute(
+    found: Target, statements: Sequence[str], timeout_s: float
+) -> list[StatementResult]:
+    async with _opened(found, timeout_s=timeout_s) as database:
         return await run_batch(database, statements)

@@ -20,14 +20,17 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
-def failing_as_json(is_json: bool) -> Iterator[None]:
-    """With `is_json` an OperatorError inside is printed as JSON and ends the command."""
+def failing_as_json(is_json: bool, applied: Sequence[Applied] | None = None) -> Iterator[None]:
+    """With `is_json` an OperatorError inside is printed as JSON and ends the command.
+
+    Shape: beside the error stands what was `applied` before it, where that has a meaning.
+    """
     try:
         yield
     except OperatorError as error:
         if not is_json:
             raise
-        print_json({"error": {"text": error.message}})
+        print_json({"error": {"text": error.message}, **shown_as_json(applied)})
         raise typer.Exit(int(error.exit)) from error
 
 
@@ -54,6 +57,13 @@ def _as_number_of_js(value: Any) -> Any:
         text = js_number_text(number)
         return int(text) if re.fullmatch("-?[0-9]+", text) else number
     return value
+
+
+def shown_as_json(applied: Sequence[Applied] | None) -> dict[str, object]:
+    """`applied` for `print_json`; nothing for None."""
+    if applied is None:
+        return {}
+    return {"applied": [{"name": done.name, "commands": done.commands} for done in applied]}
 
 
 def print_pending(names: Sequence[str]) -> None:

@@ -114,9 +114,9 @@ class Migrations:
             try:
                 yield Applied(name, await self._apply(name))
             except OperatorError as exc:
-                place = exc.place if isinstance(exc, BatchError) else ""
+                place = f"{exc.place} " if isinstance(exc, BatchError) and exc.place else ""
                 left = f"It was undone as a whole; pending: {', '.join(names[at:])}."
-                raise MigrationError(name, exc.message, f"{name}: {place} {left}") from exc
+                raise MigrationError(name, exc.message, f"{name}: {place}{left}") from exc
 
     async def _apply(self, name: str) -> int:
         try:
