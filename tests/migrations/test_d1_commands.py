@@ -31,7 +31,7 @@ def test_list_prints_nothing_but_the_table_on_standard_output(tmp_path: Path) ->
 
     assert output.stdout == (
         "Migrations to be applied:\n"
-        "┌────────────┐\n│ name       │\n├────────────┤\n"
+        "┌────────────┐\n│ Name       │\n├────────────┤\n"
         "│ 0001_a.sql │\n├────────────┤\n│ 0002_b.sql │\n└────────────┘\n"
     )
     assert output.stderr == ""

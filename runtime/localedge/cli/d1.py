@@ -130,7 +130,7 @@ def list_(
     if json:
         output.print_json({"pending": names})
         return
-    output.print_pending(names)
+    output.print_pending(names, title="Name")
 
 
 @migrations_app.command()

@@ -66,11 +66,11 @@ def shown_as_json(applied: Sequence[Applied] | None) -> dict[str, object]:
     return {"applied": [{"name": done.name, "commands": done.commands} for done in applied]}
 
 
-def print_pending(names: Sequence[str]) -> None:
-    """The table of what is to be applied, or that there is nothing."""
+def print_pending(names: Sequence[str], *, title: str = "name") -> None:
+    """The table of what is to be applied, under `title`, or that there is nothing."""
     if names:
         typer.echo("Migrations to be applied:")
-        typer.echo(framed(["name"], [[name] for name in names]))
+        typer.echo(framed([title], [[name] for name in names]))
     else:
         typer.echo("No migrations to apply!")
 
