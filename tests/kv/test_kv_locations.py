@@ -174,3 +174,56 @@ async def test_without_a_location_every_read_is_the_newest(places: Places, kv: A
     await places.vienna.put("k", "v")
 
     assert await kv.get("k") == "v"
+
+
+async def names(kv: Any, **options: Any) -> list[str]:
+    return [key["name"] for key in (await kv.list(**options))["keys"]]
+
+
+async def test_a_list_elsewhere_stays_stale_for_60_s(places: Places, frozen: Freeze) -> None:
+    clock = frozen("2026-12-01T00:00:00Z")
+    await names(places.lima)
+    await places.vienna.put("k", "v")
+
+    clock.tick(59)
+    stale = await names(places.lima)
+    clock.tick(1)
+    fresh = await names(places.lima)
+
+    assert (stale, fresh) == ([], ["k"])
+
+
+async def test_the_writer_lists_its_own_writes_at_once(places: Places) -> None:
+    await names(places.vienna)
+    await places.vienna.put("k", "v")
+    after_put = await names(places.vienna)
+    await places.vienna.delete("k")
+
+    assert after_put == ["k"]
+    assert await names(places.vienna) == []
+
+
+async def test_a_listed_key_that_expires_is_gone_from_the_cached_page(
+    places: Places, frozen: Freeze
+) -> None:
+    clock = frozen("2026-12-01T00:00:00Z")
+    await places.vienna.put("a", "v", expirationTtl=60)
+    await places.vienna.put("b", "v", metadata={"é": 1})
+    clock.tick(30)
+    await places.lima.list(limit=1)
+
+    clock.tick(30)
+    page = await places.lima.list(limit=1)
+    rest = await places.lima.list(limit=1, cursor=page["cursor"])
+
+    assert (page["keys"], page["list_complete"], page["cacheStatus"]) == ([], False, "HIT")
+    assert rest["keys"] == [{"name": "b", "metadata": {"é": 1}}]
+
+
+async def test_pages_that_were_asked_for_differently_are_different(places: Places) -> None:
+    await places.vienna.put("a", "v")
+    await places.vienna.put("b", "v")
+
+    found = [await names(places.lima, **options) for options in ({}, {"limit": 1}, {"prefix": "b"})]
+
+    assert found == [["a", "b"], ["a"], ["b"]]

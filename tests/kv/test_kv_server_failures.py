@@ -184,6 +184,18 @@ async def test_a_server_that_shows_life_is_waited_for_longer(connection: RedisCo
     assert time.monotonic() - started > DEADLINE_S
 
 
+async def test_a_worker_that_blocks_its_loop_still_gets_the_answer(kv: Any) -> None:
+    await kv.put("k", "v")
+    reading = asyncio.ensure_future(kv.get("k"))
+    await asyncio.sleep(0)
+
+    blocked_until = time.monotonic() + DEADLINE_S + 0.2
+    while time.monotonic() < blocked_until:
+        """The loop does nothing else."""
+
+    assert await reading == "v"
+
+
 async def test_scripts_that_the_server_forgot_are_sent_again(
     kv: Any, connection: RedisConnection
 ) -> None:

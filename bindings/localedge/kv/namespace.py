@@ -166,6 +166,6 @@ class KvNamespace(JsBinding):
             "list_complete": page.complete,
         }
         if not page.complete:
-            result["cursor"] = base64.b64encode(page.keys[-1].name).decode()
+            result["cursor"] = base64.b64encode(page.last).decode()
         result["cacheStatus"] = page.cache_status
         return result

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
+from localedge.kv.lifesigns import is_at_work
 from localedge.kv.locations import LocationStore
 from localedge.kv.redis_store import Argument, RefusedError, Reply, StrongStore
 from localedge.kv.scripts import Script
@@ -25,9 +26,12 @@ logger = logging.getLogger(__name__)
 
 DEADLINE_S: Final = 1.5
 """How long a call waits, with everything that it tries again, for a server that shows no life."""
-MOST_S: Final = 30.0
+MOST_S: Final = 10.0
 """How long a call waits for a server that is alive: one that is busy with large values."""
-_LOOK_AFTER_S: Final = 0.9
+_TICKS: Final = 6
+_TICK_S: Final = DEADLINE_S / _TICKS
+_TICKS_TO_LOOK: Final = 2
+_PING_S: Final = 0.9
 _FIRST_PAUSE_S: Final = 0.01
 _LONGEST_PAUSE_S: Final = 0.1
 
@@ -103,34 +107,41 @@ def _fail(future: asyncio.Future[Reply], reason: Exception) -> None:
 
 
 class _Patience:
-    """Puts a call's deadline off as long as the server shows life.
+    """Ends a call when the server has shown no life for `DEADLINE_S`.
 
     A value of 25 MiB on a busy machine takes longer than we wait for a server that is stopped.
+    Time is counted in ticks of the loop, so that a worker that blocks it is not held against the
+    server: its answer may lie there unread.
     """
 
-    def __init__(self, deadline: asyncio.Timeout, shows_life: Callable[[], Awaitable[bool]]):
+    def __init__(self, deadline: asyncio.Timeout, look: Callable[[], asyncio.Task[bool]]):
         self._deadline = deadline
-        self._shows_life = shows_life
+        self._look = look
+        self._looking: asyncio.Task[bool] | None = None
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
-        self._asking: asyncio.Task[None] | None = None
-        self._timer = self._loop.call_later(_LOOK_AFTER_S, self._ask)
+        self._ticks = 0
+        self._timer = self._loop.call_later(_TICK_S, self._tick)
 
-    def _ask(self) -> None:
-        self._asking = self._loop.create_task(self._put_off())
+    def _tick(self) -> None:
+        self._ticks += 1
+        if self._ticks == _TICKS_TO_LOOK:
+            self._looking = self._look()
+        elif self._ticks >= _TICKS:
+            if not self._is_alive() or self._loop.time() > self._began + MOST_S:
+                self._deadline.reschedule(self._loop.time())
+                return
+            self._ticks = 0
+        self._timer = self._loop.call_later(_TICK_S, self._tick)
 
-    async def _put_off(self) -> None:
-        alive = await self._shows_life()
-        now = self._loop.time()
-        if alive and now < self._began + MOST_S and not self._deadline.expired():
-            self._deadline.reschedule(now + DEADLINE_S)
-            self._timer = self._loop.call_later(_LOOK_AFTER_S, self._ask)
+    def _is_alive(self) -> bool:
+        looking = self._looking
+        done = looking is not None and looking.done() and not looking.cancelled()
+        return done and looking is not None and looking.result()
 
     def end(self) -> None:
-        """The call is over: nobody asks any more."""
+        """The call is over."""
         self._timer.cancel()
-        if self._asking is not None:
-            self._asking.cancel()
 
 
 class RedisConnection:
@@ -147,6 +158,7 @@ class RedisConnection:
             protocol=2,
             driver_info=None,
         )
+        self._socket_path = url.removeprefix("unix://").partition("?")[0] if "unix:" in url else ""
         self._link: _Link | None = None
         self._opening = asyncio.Lock()
         self._readers: set[asyncio.Task[None]] = set()
@@ -174,7 +186,7 @@ class RedisConnection:
         Errors: UnavailableError after `DEADLINE_S`; RefusedError when the server says no.
         """
         try:
-            async with asyncio.timeout(DEADLINE_S) as deadline:
+            async with asyncio.timeout(None) as deadline:
                 patience = _Patience(deadline, self._shows_life)
                 try:
                     return await self._answer(command)
@@ -227,16 +239,21 @@ class RedisConnection:
             self._link.reader.add_done_callback(self._readers.discard)
             return self._link
 
-    async def _shows_life(self) -> bool:
-        """Whether the server answers somebody new; all who ask at one time share the answer."""
+    def _shows_life(self) -> asyncio.Task[bool]:
+        """Finds out whether the server lives; all who ask at one time share the answer."""
         if self._look is None or self._look.done():
-            self._look = asyncio.get_running_loop().create_task(self._ping())
-        return await asyncio.shield(self._look)
+            self._look = asyncio.get_running_loop().create_task(self._looked())
+        return self._look
+
+    async def _looked(self) -> bool:
+        # A server that has no processor or waits for its disk answers nobody, and is no less alive.
+        at_work = is_at_work(self._socket_path) if self._socket_path else None
+        return await self._ping() if at_work is None else at_work
 
     async def _ping(self) -> bool:
         connection: AbstractConnection = self._pool.make_connection()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
         try:
-            async with asyncio.timeout(DEADLINE_S - _LOOK_AFTER_S):
+            async with asyncio.timeout(_PING_S):
                 await connection.connect()  # type: ignore[no-untyped-call]  # untyped there too
                 await connection.send_command("PING")
                 await connection.read_response()

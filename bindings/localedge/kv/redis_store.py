@@ -137,7 +137,8 @@ class StrongStore:
             first = b"(" + seen
             # Many have expired here: look at as many as one call may.
             scan = _MOST_PER_STEP
-        return Page(tuple(found[:limit]), complete=len(found) <= limit)
+        keys = tuple(found[:limit])
+        return Page(keys, complete=len(found) <= limit, last=keys[-1].name if keys else b"")
 
     async def _list_step(
         self, first: bytes, last: bytes, scan: int, want: int

@@ -5,7 +5,8 @@ Redis layout of a namespace N (percent-encoded), all in one hash slot:
 - `kv:{N}:z`        sorted set of all keys, score 0, hence in bytewise order
 - `kv:{N}:w:<key>`  when the key was last written (ms), kept while write rates are counted
 - `kv:{N}:c:<location>:<key>`  what a location has read: t when (ms), c for how long (s), v, m, e
-- `kv:{N}:l:<location>`        the pages that a location has listed
+- `kv:{N}:l:<location>`        hash: the pages that a location has listed, and g, which changes
+                                when it writes
 
 Time always comes as an argument: the server's clock is not ours.
 """
@@ -142,5 +143,25 @@ if fields[1] and fields[2] and fields[3] then
 end
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return {'MISS', fields[1], fields[2], fields[3]}
+"""
+)
+
+LISTED_AT: Final = _script(
+    """
+-- KEYS: pages of the location; ARGV: page, new generation, kept for (ms)
+-- Returns the page if there is one, and the generation.
+redis.call('HSETNX', KEYS[1], 'g', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return redis.call('HMGET', KEYS[1], ARGV[1], 'g')
+"""
+)
+
+KEEP_PAGE: Final = _script(
+    """
+-- KEYS: pages of the location; ARGV: page, its content, generation in which it was read
+if redis.call('HGET', KEYS[1], 'g') == ARGV[3] then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+end
+return 1
 """
 )

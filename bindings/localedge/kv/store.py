@@ -42,10 +42,15 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Keys in bytewise order; `complete` is false when more follow the last of them."""
+    """Keys in bytewise order.
+
+    Shape: `complete` is false when more keys follow `last`, which a page can end with and not have:
+    one that has expired since.
+    """
 
     keys: tuple[Listed, ...]
     complete: bool
+    last: bytes = b""
     cache_status: str | None = None
 
 
