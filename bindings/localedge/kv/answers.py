@@ -26,6 +26,7 @@ from localedge.kv.store import (
 from localedge.stream import ReadableStream, one_chunk
 from localedge.values import UNDEFINED, JsSet
 
+# Differs: the limit of a bulk read is in stored bytes; the local emulator counts UTF-16 units.
 MAX_VALUE_BYTES: Final = 26_214_400
 MAX_BULK_KEYS: Final = 100
 _UNSUPPORTED_VALUE: Final = (

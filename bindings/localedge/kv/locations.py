@@ -33,6 +33,7 @@ from localedge.kv.store import (
 )
 
 _DAY_MS: Final = 86_400_000
+# Differs: how long a list lags on the platform is not documented; reads take a minute by default.
 _LIST_TTL_MS: Final = 60_000
 
 

@@ -58,6 +58,7 @@ return soon and 1 or 0
 """
 )
 
+# Differs: whether the platform counts a delete as a write to the key is not documented.
 DELETE: Final = _script(
     _RATE
     + """

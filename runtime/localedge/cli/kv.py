@@ -135,6 +135,7 @@ def key_get(
     found = _run(target(flags), lambda kv: kv.get_with_metadata(key, "arrayBuffer"))
     value: bytes | None = found["value"]
     if value is None:
+        # Differs: wrangler prints this on standard output and ends with 0.
         _tell("Value not found")
         raise typer.Exit(Exit.FAILED)
     if json:
