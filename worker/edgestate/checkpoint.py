@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from edgestate import clock
-from edgestate.d1 import versioned
 from edgestate.errors import StepNotFound, StoreUnavailable, VersionConflict
-from edgestate.models import TaskState, ToolState, VersionedTaskState
+from edgestate.models import StepResult, TaskState, ToolState, VersionedTaskState
+from edgestate.records import versioned
+from edgestate.statuses import refuse_impossible
 from edgestate.store import StateStore
 from edgestate.traits import Lease
 
@@ -107,10 +108,10 @@ class StateCheckpoint:
         """
         if not 0 <= step_index < len(self._task.steps):
             raise StepNotFound(self._task.task_id, step_index)
-        step = self._task.steps[step_index].model_copy()
-        for name, value in update.items():
-            setattr(step, name, value)
-        self._task.steps[step_index] = step
+        step = self._task.steps[step_index]
+        if "status" in update:
+            refuse_impossible("step", str(step_index), step.status, update["status"])
+        self._task.steps[step_index] = StepResult.model_validate({**step.__dict__, **update})
         self.mark_step(step_index)
 
     def mark_step(self, step_index: int) -> None:

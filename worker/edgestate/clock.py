@@ -19,7 +19,7 @@ def now_ms() -> int:
 def iso(seconds: float | None = None) -> str:
     """A moment (now, if none is given) as JavaScript's `toISOString` writes it."""
     moment = datetime.fromtimestamp(now() if seconds is None else seconds, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def parse(text: str) -> float | None:

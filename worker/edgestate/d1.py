@@ -24,6 +24,7 @@ from edgestate.errors import (
 )
 from edgestate.keys import check_id
 from edgestate.models import TaskState, ToolState, VersionedTaskState
+from edgestate.records import versioned
 from edgestate.traits import Lease, Lifetimes, Traits
 
 logger = logging.getLogger(__name__)
@@ -259,13 +260,6 @@ class D1StateStore(D1Leases):
             return FenceLost(task.task_id, fence or 0, rows[0]["fence"] if rows else None)
         actual = rows[0]["version"] if rows else None
         return VersionConflict(task.task_id, expected or 0, actual)
-
-
-def versioned(task: TaskState, *, version: int, fence: int) -> VersionedTaskState:
-    """A copy of `task` that says at which version it is stored."""
-    fields = {name: getattr(task, name) for name in TaskState.model_fields}
-    copy = VersionedTaskState(**fields, version=version, fence=fence)
-    return copy.model_copy(deep=True)
 
 
 def json_parts(rows: Sequence[Sequence[Any]]) -> list[str]:

@@ -21,7 +21,20 @@ class GuardRefused(StateError):
         self.reason = reason
 
 
-GUARDS = ("version_conflict", "fence_lost", "context_conflict", "transition_refused")
+GUARDS = (
+    "version_conflict",
+    "fence_lost",
+    "context_conflict",
+    "transition_refused",
+    "access_denied",
+    "request_lost",
+    "already_consumed",
+    "snapshot_conflict",
+    "append_only",
+    "recipient_unknown",
+    "identity_fixed",
+    "result_missing",
+)
 _DEFINITE = ("SQLITE_CONSTRAINT", "SQLITE_ERROR", "SQLITE_MISMATCH", "D1_TYPE_ERROR", "TOOBIG")
 
 

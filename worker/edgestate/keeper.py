@@ -130,11 +130,8 @@ async def _cancelled(running: asyncio.Future[Any]) -> None:
         running.add_done_callback(lambda late: late.cancelled() or late.exception())
 
 
-async def finished(writing: Coroutine[Any, Any, T]) -> T:
-    """The result of `writing`, which a cancellation of the caller lets end first.
-
-    A worker that is told to stop keeps the result that it has already.
-    """
+async def unhurried(writing: Coroutine[Any, Any, T]) -> T:
+    """The result of `writing`, which a cancellation of the caller lets end first."""
     task = asyncio.ensure_future(writing)
     try:
         return await asyncio.shield(task)

@@ -12,7 +12,6 @@ from typing import Any, Final, Never
 
 from edgestate import clock, keys, records
 from edgestate.bindings import KVBinding
-from edgestate.d1 import versioned
 from edgestate.errors import (
     CorruptRecord,
     RecordTooLarge,
@@ -76,13 +75,13 @@ class KVStateStore(KVSessions):
             for other in await self.get_tasks_by_session(task.session_id):
                 if other.request_id == task.request_id:
                     return other
-        created = versioned(task, version=0, fence=0)
+        created = records.versioned(task, version=0, fence=0)
         await self.save_task(created)
         return created
 
     async def save_task(self, task: TaskState) -> None:
         stored = await self.get_task(task.task_id)
-        new = versioned(task, version=(stored.version if stored else 0) + 1, fence=0)
+        new = records.versioned(task, version=(stored.version if stored else 0) + 1, fence=0)
         if stored is not None:
             refuse_impossible("task", task.task_id, stored.status, task.status)
             _keep_what_ended(new, stored)

@@ -15,7 +15,7 @@ from edgestate.agent import Agent
 from edgestate.d1 import D1StateStore
 from edgestate.errors import SessionNotFound, StateError, TaskBusy, TaskNotFound
 from edgestate.failures import RateLimited, StepFailed
-from edgestate.keeper import finished
+from edgestate.keeper import unhurried
 from edgestate.memory import MemoryStateStore
 from edgestate.models import TaskState, VersionedTaskState
 from edgestate.recovery import find_resumable_task
@@ -170,7 +170,7 @@ async def _run_once(
     finally:
         # Not on a kill: then the lease ends by itself.
         if not run.is_released:
-            await finished(store.release_lease(task.task_id, holder_id))
+            await unhurried(store.release_lease(task.task_id, holder_id))
 
 
 async def run_agent_with_lock(

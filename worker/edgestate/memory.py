@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from edgestate import clock
-from edgestate.d1 import versioned
 from edgestate.d1_leases import expiry_ms
 from edgestate.errors import (
     FenceLost,
@@ -20,6 +19,7 @@ from edgestate.errors import (
 from edgestate.keys import check_id
 from edgestate.memory_leases import Held, MemoryLeases
 from edgestate.models import SessionState, TaskState, ToolState, VersionedTaskState
+from edgestate.records import copied, versioned
 from edgestate.statuses import refuse_impossible
 from edgestate.traits import Lease, Lifetimes, Swept, Traits
 
@@ -61,7 +61,7 @@ class MemoryStateStore(MemoryLeases):
 
     async def get_session(self, session_id: str) -> SessionState | None:
         held = self._living(check_id("session", session_id))
-        return held.state.model_copy(deep=True) if held else None
+        return copied(held.state) if held else None
 
     def _living(self, session_id: str) -> _Session | None:
         held = self._sessions.get(session_id)
@@ -75,7 +75,7 @@ class MemoryStateStore(MemoryLeases):
         if session.version not in (0, actual):
             raise VersionConflict(session.session_id, session.version, actual)
         session.version = (actual or 0) + 1
-        copy = session.model_copy(deep=True)
+        copy = copied(session)
         self._sessions[session.session_id] = _Session(copy, expiry_ms(session, self.lifetimes))
 
     async def touch_session(self, session_id: str, *, messages: int = 0) -> SessionState | None:
@@ -86,13 +86,13 @@ class MemoryStateStore(MemoryLeases):
         held.state.message_count += messages
         held.state.version += 1
         held.expires_ms = max(held.expires_ms, expiry_ms(held.state, self.lifetimes))
-        return held.state.model_copy(deep=True)
+        return copied(held.state)
 
     async def list_sessions_by_user(self, user_id: str) -> list[SessionState]:
         check_id("user", user_id)
         mine = [s for s in map(self._living, [*self._sessions]) if s and s.state.user_id == user_id]
         ordered = sorted(mine, key=lambda s: (s.state.created_at, s.state.session_id))
-        return [held.state.model_copy(deep=True) for held in ordered]
+        return [copied(held.state) for held in ordered]
 
     async def delete_session(self, session_id: str) -> None:
         self._sessions.pop(check_id("session", session_id), None)
@@ -134,7 +134,7 @@ class MemoryStateStore(MemoryLeases):
     def _whole(self, held: Held) -> VersionedTaskState:
         if held.quarantine is not None:
             raise TaskQuarantined(held.task.task_id, held.quarantine)
-        return held.task.model_copy(deep=True)
+        return copied(held.task)
 
     async def create_task(self, task: TaskState) -> VersionedTaskState:
         if task.session_id not in self._sessions:
@@ -179,7 +179,7 @@ class MemoryStateStore(MemoryLeases):
     ) -> int:
         held = self._set(task, steps, fence=None if lease is None else lease.fence)
         for state in tools:
-            self._tools[(state.task_id, state.tool_name)] = state.model_copy(deep=True)
+            self._tools[(state.task_id, state.tool_name)] = copied(state)
         if lease is not None:
             held.claims = 0
         if release:
@@ -198,7 +198,7 @@ class MemoryStateStore(MemoryLeases):
         if task.version != stored.version:
             raise VersionConflict(task.task_id, task.version, stored.version)
         refuse_impossible("task", task.task_id, stored.status, task.status)
-        new = task.model_copy(deep=True)
+        new = copied(task)
         kept = {s.step_index: s for s in stored.steps}
         for index in range(len(new.steps)):
             was = kept.get(index)
@@ -220,11 +220,11 @@ class MemoryStateStore(MemoryLeases):
 
     async def get_tool_state(self, task_id: str, tool_name: str) -> ToolState | None:
         state = self._tools.get((check_id("task", task_id), check_id("tool", tool_name)))
-        return state.model_copy(deep=True) if state else None
+        return copied(state) if state else None
 
     async def save_tool_state(self, state: ToolState, task_id: str) -> None:
         if state.task_id != task_id:
             raise StoreRejected(f"the tool state is of task {state.task_id}, not {task_id}.")
         if task_id not in self._tasks:
             raise TaskNotFound(task_id)
-        self._tools[(task_id, state.tool_name)] = state.model_copy(deep=True)
+        self._tools[(task_id, state.tool_name)] = copied(state)

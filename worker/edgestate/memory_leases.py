@@ -10,6 +10,7 @@ from edgestate.d1_leases import positive_ttl
 from edgestate.errors import LeaseLost, TaskNotFound, TaskQuarantined
 from edgestate.keys import check_id
 from edgestate.models import VersionedTaskState
+from edgestate.records import copied
 from edgestate.traits import Lease, RateTaken
 
 
@@ -44,7 +45,7 @@ class MemoryLeases:
     def _readable(self, tasks: Iterable[Held]) -> list[VersionedTaskState]:
         whole = [held.task for held in tasks if held.quarantine is None]
         ordered = sorted(whole, key=lambda task: (task.created_at, task.task_id))
-        return [task.model_copy(deep=True) for task in ordered]
+        return [copied(task) for task in ordered]
 
     async def acquire_lease(self, task_id: str, holder: str, *, ttl_s: float) -> Lease | None:
         held = self._leasable(task_id)
@@ -76,7 +77,7 @@ class MemoryLeases:
         if held.task.status == "planned":
             held.task.status = "running"
             held.task.version += 1
-        return lease, held.task.model_copy(deep=True)
+        return lease, copied(held.task)
 
     async def renew_lease(self, lease: Lease, *, ttl_s: float | None = None) -> Lease:
         ttl_s = positive_ttl(lease.ttl_s if ttl_s is None else ttl_s)

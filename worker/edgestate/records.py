@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from pydantic import JsonValue, ValidationError
 
 from edgestate.errors import CorruptRecord, SchemaTooNew, StateError
-from edgestate.models import SCHEMA, Record, SessionState, ToolState, VersionedTaskState
+from edgestate.models import SCHEMA, Record, SessionState, TaskState, ToolState, VersionedTaskState
 
 R = TypeVar("R", bound=Record)
 Fields = dict[str, JsonValue]
@@ -19,6 +19,17 @@ def to_json(record: Record) -> str:
     """`record` as a JSON object in camelCase, led by its schema number."""
     body = record.model_dump_json(by_alias=True)
     return f'{{"schema":{SCHEMA},{body[1:]}'
+
+
+def copied(record: R) -> R:
+    """`record` once more, sharing nothing with it."""
+    return type(record).model_validate(record.model_dump())
+
+
+def versioned(task: TaskState, *, version: int, fence: int) -> VersionedTaskState:
+    """A copy of `task` that says at which version it is stored."""
+    fields = {**task.model_dump(), "version": version, "fence": fence}
+    return VersionedTaskState.model_validate(fields)
 
 
 def session_from_json(text: str, where: str) -> SessionState:

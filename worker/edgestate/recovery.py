@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -123,21 +123,26 @@ def _decide(task: TaskState, step: StepResult, decision: Decision, output: JsonV
         step.status = "pending"
         step.started_at = None
     else:
-        finish(step, output if decision == "done" else None)
+        for name, value in finished(step, output if decision == "done" else None).items():
+            setattr(step, name, value)
     task.status = "running"
     task.outcome = task.error = task.error_code = None
     task.current_step = task.first_open_step()
     task.updated_at = clock.iso()
 
 
-def finish(step: StepResult, output: JsonValue) -> None:
-    """`step` has its result, and the conversation its tool message, if the model asked for it."""
-    step.output = output
-    step.status = "success"
-    step.completed_at = clock.iso()
+def finished(step: StepResult, output: JsonValue) -> dict[str, Any]:
+    """The fields of `step` with its result; also its tool message, if the model asked for it."""
+    fields: dict[str, Any] = {
+        "output": output,
+        "status": "success",
+        "completed_at": clock.iso(),
+        "intent_at": None,
+    }
     if step.messages and step.messages[-1].get("role") == "tool":
         content = json.dumps(output, ensure_ascii=False)
-        step.messages = [*step.messages[:-1], {**step.messages[-1], "content": content}]
+        fields["messages"] = [*step.messages[:-1], {**step.messages[-1], "content": content}]
+    return fields
 
 
 async def _store(

@@ -24,9 +24,9 @@ from edgestate.failures import (
     UnknownTool,
 )
 from edgestate.invoke import Invocation, KnownTools
-from edgestate.keeper import LeaseKeeper, finished
+from edgestate.keeper import LeaseKeeper
 from edgestate.models import StepResult, VersionedTaskState
-from edgestate.recovery import find_resumable_step, finish
+from edgestate.recovery import find_resumable_step, finished
 from edgestate.store import StateStore
 from edgestate.traits import Lease
 
@@ -157,7 +157,12 @@ class Run:
         except (ToolFailed, UnknownTool) as failure:
             await self._fail(index, failure, failure.code)
         else:
-            await finished(self._succeed(index, output))
+            try:
+                await self._succeed(index, output)
+            except asyncio.CancelledError:
+                # A worker that is told to stop keeps the result that it has already.
+                await self._flush(is_forced=True)
+                raise
         if self._checkpoint.ended_by_other is not None:
             task = self._checkpoint.get_task()
             raise TaskInterrupted(task.task_id, self._checkpoint.ended_by_other)
@@ -210,26 +215,29 @@ class Run:
 
     async def _succeed(self, index: int, output: JsonValue) -> None:
         task = self._checkpoint.get_task()
-        step = task.steps[index].model_copy()
+        step = task.steps[index]
         try:
-            finish(step, output)
-        except (ValidationError, TypeError) as error:
+            self._checkpoint.update_step(index, finished(step, output))
+        except (ValidationError, TypeError, ValueError) as error:
             await self._unstorable(index, f"the result is not JSON: {error}")
             return
-        step.intent_at = None
         if step.action == MODEL:
-            text, _ = said(step)
-            calls = output.get("toolCalls") if isinstance(output, dict) else None
-            step.messages = [{"role": "assistant", "content": text, "toolCalls": calls}]
-            task.iteration += 1
-        task.steps[index] = step
-        self._checkpoint.mark_step(index)
+            self._note_turn(index)
         self._settle()
         is_key_point = step.effect == "non_idempotent" or task.is_over
         try:
             await self._flush(is_key_point=is_key_point, is_forced=is_key_point)
         except (RecordTooLarge, StoreRejected) as error:
             await self._unstorable(index, str(error))
+
+    def _note_turn(self, index: int) -> None:
+        """The model's turn is part of the conversation, and counted."""
+        task = self._checkpoint.get_task()
+        step = task.steps[index]
+        text, _ = said(step)
+        calls = step.output.get("toolCalls") if isinstance(step.output, dict) else None
+        step.messages = [{"role": "assistant", "content": text, "toolCalls": calls}]
+        task.iteration += 1
 
     async def _unstorable(self, index: int, why: str) -> None:
         """The effect happened and its result cannot be kept: the step fails, and says so."""
@@ -252,7 +260,7 @@ class Run:
             and step.action != MODEL
             and isinstance(failure, ToolFailed | UnknownTool)
         ):
-            await finished(self._succeed(index, {"error": str(failure)}))
+            await self._succeed(index, {"error": str(failure)})
             return
         self._checkpoint.update_step(
             index, {"status": "failed", "error": str(failure), "error_code": code}
