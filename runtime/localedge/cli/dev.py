@@ -18,8 +18,7 @@ import uvloop
 
 from localedge.cli.output import Printer
 from localedge.gateway.application import Gateway
-from localedge.gateway.control import SCHEDULED, control
-from localedge.gateway.guard import Guard
+from localedge.gateway.guard import guarded_control
 from localedge.gateway.listening import bind, listening
 from localedge.project import load
 from localedge.project.options import load_arguments
@@ -96,7 +95,7 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
         ) as supervisor:
             for pool, arguments in zip(supervisor.pools, all_arguments, strict=True):
                 supervisor.follow(pool, partial(load, **arguments))
-            guarded = Guard(control(supervisor), port=port, token=token, open_paths=[SCHEDULED])
+            guarded = partial(guarded_control, supervisor, port=port, token=token)
             async with listening(Gateway(supervisor.pools[0], guarded), listener):
                 write_run(
                     state,

@@ -86,15 +86,21 @@ class Request:
 
 
 class Gateway:
-    """HTTP to the workers of one supervisor: `pool` has the port, `control` the rest."""
+    """HTTP to the workers of one supervisor: `pool` has the port.
 
-    def __init__(self, pool: Pool, control: Application) -> None:
+    Shape: `control` makes the application of the control endpoints, when one is first asked for.
+    """
+
+    def __init__(self, pool: Pool, control: Callable[[], Application]) -> None:
         self._pool = pool
-        self._control = control
+        self._make_control = control
+        self._control: Application | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["path"].startswith(CONTROL_PREFIX):
+            if self._control is None:
+                self._control = self._make_control()
             await self._control(scope, receive, send)
             return
         connection: Connection | None = scope.get(CONNECTION)

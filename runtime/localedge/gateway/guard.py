@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from localedge.gateway.application import Application, Message, Receive, Scope, Send
+from localedge.supervisor.supervisor import Supervisor
 
 _NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _SAFE: Final = ("GET", "HEAD")
@@ -64,6 +65,14 @@ class Guard:
         if not hmac.compare_digest(given, self._token):
             return "This changes something and needs the token from .localedge/run.json."
         return None
+
+
+def guarded_control(supervisor: Supervisor, *, port: int, token: str) -> Application:
+    """The control endpoints of `supervisor`, open to us only."""
+    # Imported here: the server does not wait for Starlette at its start.
+    from localedge.gateway.control import SCHEDULED, control
+
+    return Guard(control(supervisor), port=port, token=token, open_paths=[SCHEDULED])
 
 
 def _is_loopback(client: Any) -> bool:

@@ -65,12 +65,14 @@ class Supervisor:
         elif any(project.kv_namespaces for project in projects):
             self.kv = KvServer(self.state / "kv", self.forks, self._tasks.create_task)
             self.kv_url = self.kv.url
-            await self.kv.start()
         for project in projects:
             boot = Boot(project=project, state=self.state, kv_url=self.kv_url, generation=1)
             self.pools.append(Pool(boot, self.forks, self._tasks.create_task))
             crons = Crons(self.pools[-1], self.clock, self._tasks.create_task)
             self._work(crons.run())
+        if self.kv is not None:
+            # The isolates load meanwhile: they need it only when they use it.
+            await self.kv.start()
         self._work(Watch(self.generations).run())
 
     def follow(self, pool: Pool, project: Callable[[], Project]) -> None:
