@@ -32,6 +32,8 @@ TELLING = (
 """)
     + """
     async def scheduled(self, controller, env, ctx):
+        if controller.cron == "once":
+            controller.noRetry()
         print("fired", controller.cron, controller.scheduledTime, int(time.time()))
 """
 )
@@ -126,6 +128,15 @@ async def test_the_handler_endpoint_calls_scheduled_with_its_cron_and_time(tmp_p
 
     assert (answer.status_code, answer.text) == (200, "ok")
     assert "fired */5 * * * * 1000 " in line
+
+
+async def test_the_handler_endpoint_tells_of_no_retry_in_json(tmp_path: Path) -> None:
+    write_project(tmp_path, TELLING, config=BINDINGS)
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/cdn-cgi/handler/scheduled?cron=once&format=json")
+
+    assert answer.json() == {"outcome": "ok", "noRetry": True}
 
 
 async def test_the_handler_endpoint_says_when_there_is_no_handler(tmp_path: Path) -> None:

@@ -103,3 +103,28 @@ async def test_a_line_written_just_before_a_kill_is_not_lost(tmp_path: Path) -> 
         await server.wait_log("last words")
 
     assert answer.headers["x-localedge-outcome"] == "internalError"
+
+
+async def test_a_location_reads_its_own_cache_of_kv(tmp_path: Path) -> None:
+    storing = worker("""
+        if request.method == "PUT":
+            await self.env.KV.put("key", await request.text())
+        return Response(await self.env.KV.get("key") or "nothing")
+    """)
+    write_project(tmp_path, storing, config=KV, local='consistency = "eventual"')
+    there = {"x-localedge-location": "there"}
+
+    async with edge(tmp_path) as server:
+        await server.http.put("/", content="old")
+        read = await server.get("/", headers=there)
+        await server.http.put("/", content="new")
+        here = await server.get("/")
+        stale = await server.get("/", headers=there)
+        await server.order("clock", advance=61)
+        caught_up = await server.get("/", headers=there)
+
+    assert read.text == "old"
+    assert here.text == "new"
+    assert stale.text == "old"
+    assert caught_up.text == "new"
+    assert stale.headers["x-localedge-isolate"] == read.headers["x-localedge-isolate"]

@@ -29,6 +29,8 @@ Source: kv-d1-contract section 5 ("request body 100 MB"), read 2026-12-01.
 """
 CONTROL_PREFIX: Final = "/cdn-cgi/"
 _OUTCOME_OK: Final[Line] = (b"x-localedge-outcome", b"ok")
+_LOCATION: Final = b"x-localedge-location"
+_LONGEST_LOCATION: Final = 64
 _HOP_BY_HOP: Final = frozenset(
     (b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade")
 )
@@ -47,14 +49,16 @@ class Request:
     """What the gateway reads of a request before the worker gets it.
 
     Shape: `lines` are the headers without those that belong to the connection; `size_bytes` is the
-    announced size of the body, None when it has none, -1 when it is not announced.
+    announced size of the body, None when it has none, -1 when it is not announced; `location` the
+    one that the request names.
     """
 
-    __slots__ = ("lines", "method", "ray", "size_bytes", "url")
+    __slots__ = ("lines", "location", "method", "ray", "size_bytes", "url")
 
     def __init__(self, scope: Scope) -> None:
         host: bytes | None = None
         self.size_bytes: int | None = None
+        self.location: str | None = None
         lines: list[Line] = scope["headers"]
         for name, value in lines:
             if name == b"host":
@@ -63,6 +67,8 @@ class Request:
                 host = value
             elif name == b"content-length":
                 self.size_bytes = int(value)
+            elif name == _LOCATION:
+                self.location = value.decode("latin-1")[:_LONGEST_LOCATION]
             elif name in _HOP_BY_HOP:
                 if name == b"transfer-encoding":
                     self.size_bytes = -1
@@ -119,6 +125,9 @@ class Gateway:
         except NotServing as broken:
             await _refuse(request, request.trouble("notLoaded", failure=broken.failure), send)
             return
+        except EventFailed as failed:
+            await _refuse(request, _trouble(request, failed), send)
+            return
         if exchange is None:
             return
         if connection is not None:
@@ -139,7 +148,10 @@ class Gateway:
             if message["type"] != "http.request":
                 return None
             body = True if message.get("more_body") else message["body"]
-        isolate = self._pool.pick() or await self._pool.acquire()
+        if request.location is not None:
+            isolate = await self._pool.at(request.location)
+        else:
+            isolate = self._pool.pick() or await self._pool.acquire()
         exchange = isolate.fetch(request.method, request.url, request.lines, body, request.ray)
         if body is True:
             exchange.first_piece = message["body"]

@@ -80,11 +80,11 @@ class _Endpoints:
             raise HTTPException(400, "time is not a number of milliseconds", headers=_TEXT)
         time_ms = int(given) if given else int(self._supervisor.clock.now() * 1000)
         cron = request.query_params.get("cron", "")
-        outcome = await fire(self._supervisor.pools[0], cron, time_ms)
-        status = 200 if outcome == "ok" else 500
+        firing = await fire(self._supervisor.pools[0], cron, time_ms)
+        status = 200 if firing.outcome == "ok" else 500
         if request.query_params.get("format") == "json":
-            return JSONResponse({"outcome": outcome, "noRetry": False}, status)
-        return PlainTextResponse(outcome, status)
+            return JSONResponse({"outcome": firing.outcome, "noRetry": not firing.retries}, status)
+        return PlainTextResponse(firing.outcome, status)
 
     def _clock(self) -> dict[str, float]:
         clock = self._supervisor.clock

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Final, overload
+from typing import Any, Final, overload
 
 from localedge.binding import EnvWrapper
-from localedge.isolate.failures import Failure
 from localedge.isolate.ownership import EVENT, Event
 from localedge.isolate.secrets import Mask
 from localedge.isolate.tracebacks import failure_of
@@ -180,14 +179,15 @@ class Serving:
         event.has_begun = True
         EVENT.set(event)
         outcome: str = "ok"
-        failure: Failure | None = None
+        detail: dict[str, Any] | None = None
         try:
-            await self._worker.scheduled(cron, time_ms, self._env, event.context)
+            controller = await self._worker.scheduled(cron, time_ms, self._env, event.context)
+            detail = {"noRetry": not controller.retries}
         except asyncio.CancelledError:
             outcome = "canceled"
         except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
-            outcome, failure = "exception", failure_of(error, self._mask)
-        self._send((END, number, outcome, failure.model_dump() if failure else None))
+            outcome, detail = "exception", failure_of(error, self._mask).model_dump()
+        self._send((END, number, outcome, detail))
         await self._finish(event)
 
     async def _finish(self, event: Event) -> None:

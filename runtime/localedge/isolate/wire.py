@@ -9,7 +9,7 @@ to the isolate    (OPEN, n, "fetch", method, url, headers, body, ray)    body: b
                   (OPEN, n, "scheduled", cron, time_ms)                  True: DATA frames follow
                   (DATA, n, bytes)  (END, n)  (CANCEL, n)  (CREDIT, n, size)  (NOTE, 0, name, value)
 from the isolate  (OPEN, n, status, headers, body, is_over)              body None: DATA follows
-                  (DATA, n, bytes)  (END, n, outcome, failure)  (OVER, n)  (CREDIT, n, size)
+                  (DATA, n, bytes)  (END, n, outcome, detail)  (OVER, n)  (CREDIT, n, size)
                   (NOTE, n, name, value)
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from random import getrandbits
 from typing import Final
 
@@ -44,8 +45,8 @@ class Crons:
                     self._spawn(self._fire(schedule.expression, int(at * 1000)))
 
     async def _fire(self, expression: str, time_ms: int) -> None:
-        outcome = await fire(self._pool, expression, time_ms)
-        logger.info("cron fired", extra={"cron": expression, "outcome": outcome})
+        firing = await fire(self._pool, expression, time_ms)
+        logger.info("cron fired", extra={"cron": expression, "outcome": firing.outcome})
 
     def _current(self) -> list[Schedule]:
         crons = self._pool.project.crons
@@ -63,15 +64,23 @@ def _schedule(cron: str) -> Schedule | None:
         return None
 
 
-async def fire(pool: Pool, expression: str, time_ms: int) -> str:
-    """The outcome of the worker's `scheduled` handler, called now."""
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """How a `scheduled` handler ended; `retries` is false when it called `noRetry()`."""
+
+    outcome: str
+    retries: bool = True
+
+
+async def fire(pool: Pool, expression: str, time_ms: int) -> Firing:
+    """How the worker's `scheduled` handler, called now, has ended."""
     ray = f"{getrandbits(64):016x}"
     try:
         isolate = pool.pick() or await pool.acquire()
         exchange = isolate.scheduled(expression, time_ms, ray)
         try:
             async with asyncio.timeout(SCHEDULED_S):
-                outcome: str = await exchange.head
+                said = await exchange.head
         finally:
             exchange.cancel()
     except EventFailed as failed:
@@ -84,10 +93,10 @@ async def fire(pool: Pool, expression: str, time_ms: int) -> str:
                 "traceback": failed.failure.text if failed.failure else None,
             },
         )
-        return failed.outcome
+        return Firing(failed.outcome)
     except NotServing as broken:
         logger.error("scheduled handler not called", extra={"reason": broken.failure.message})
-        return "exception"
+        return Firing("exception")
     except TimeoutError:
-        return "exceededWallTime"
-    return outcome
+        return Firing("exceededWallTime")
+    return Firing("ok", retries=not said["noRetry"])

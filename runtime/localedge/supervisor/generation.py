@@ -18,6 +18,9 @@ logger = logging.getLogger(__name__)
 _MOST_FAILED_BOOTS: Final = 3
 _ACQUIRE_S: Final = 60.0
 DRAIN_S: Final = 30.0
+MOST_LOCATIONS: Final = 16
+HERE: Final = "here"
+"""The location of requests that name none."""
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 """Runs work under the supervisor's task group."""
@@ -36,7 +39,7 @@ class Generation:
 
     Shape: `project` is what it runs; `serving` gets requests; `standby` is ready and takes the
     place of one that dies; `failure` is set when the worker cannot be loaded. With `fresh` every
-    isolate gets one event.
+    isolate gets one event. `located` are the isolates of locations that requests have named.
     """
 
     def __init__(self, boot: Callable[[int], Boot], number: int, forks: Forks, spawn: Spawn):
@@ -52,8 +55,10 @@ class Generation:
         self.serving: list[Isolate] = []
         self.standby: list[Isolate] = []
         self.busy: set[Isolate] = set()
+        self.located: dict[str, Isolate] = {}
         self.failure: Failure | None = None
         self.is_draining = False
+        self._locating = asyncio.Lock()
         self._loading: set[Isolate] = set()
         self._starting = 0
         self._failed_boots = 0
@@ -62,7 +67,7 @@ class Generation:
 
     def isolates(self) -> list[Isolate]:
         """All that are loaded and alive."""
-        return [*self.serving, *self.standby, *self.busy]
+        return [*self.serving, *self.standby, *self.busy, *self.located.values()]
 
     def every(self) -> list[Isolate]:
         """Those, and the ones that are still loading."""
@@ -103,6 +108,19 @@ class Generation:
                 if self.failure is not None:
                     raise NotServing(self.failure)
                 await self._change()
+        return isolate
+
+    async def at(self, location: str) -> Isolate:
+        """The isolate of that location, started when it is first asked for.
+
+        Errors: NotServing when the worker cannot be loaded; EventFailed when the isolate died.
+        """
+        async with self._locating:
+            isolate = self.located.get(location)
+            if isolate is None:
+                if len(self.located) >= MOST_LOCATIONS:
+                    self._stop(self.located.pop(next(iter(self.located))))
+                isolate = self.located[location] = await self._load(location)
         return isolate
 
     async def is_settled(self) -> Failure | None:
@@ -158,12 +176,15 @@ class Generation:
             self._starting -= 1
         self.fill()
 
-    async def _load(self) -> Isolate:
+    async def _load(self, location: str | None = None) -> Isolate:
         pid, channel = await self._forks.fork()
         isolate = Isolate(pid, self.number, on_gone=self._gone)
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: isolate.channel, sock=channel)
-        isolate.note("boot", self._boot(self.number).model_dump_json())
+        boot = self._boot(self.number)
+        if location is not None:
+            boot = boot.model_copy(update={"location": location})
+        isolate.note("boot", boot.model_dump_json())
         self._loading.add(isolate)
         try:
             async with asyncio.timeout(self._load_deadline_s):
@@ -198,6 +219,7 @@ class Generation:
 
     def _gone(self, isolate: Isolate) -> None:
         self.busy.discard(isolate)
+        self.located = {at: one for at, one in self.located.items() if one is not isolate}
         if isolate in self.standby:
             self.standby.remove(isolate)
         elif isolate in self.serving:

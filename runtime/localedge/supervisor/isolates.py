@@ -49,8 +49,8 @@ class Exchange:
     """One event and what comes back for it.
 
     Shape: `head` becomes (status, header lines, body), where body None means that `inbox` has it;
-    for an event without a response, the outcome. `is_over` once `waitUntil` has ended too.
-    `first_piece` is the beginning of a request's body that goes on.
+    for an event without a response, what it said at its end. `is_over` once `waitUntil` has ended
+    too. `first_piece` is the beginning of a request's body that goes on.
     """
 
     __slots__ = (
@@ -186,13 +186,13 @@ class Isolate:
         if is_over:
             self._over(exchange)
 
-    def _ended(self, exchange: Exchange, outcome: str, failure: Any) -> None:
+    def _ended(self, exchange: Exchange, outcome: str, detail: Any) -> None:
         if outcome != "ok":
-            exchange.fail(outcome, Failure.model_validate(failure) if failure else None)
+            exchange.fail(outcome, Failure.model_validate(detail) if detail else None)
         elif exchange.inbox is not None:
             exchange.inbox.close()
         elif not exchange.head.done():
-            exchange.head.set_result(outcome)
+            exchange.head.set_result(detail)
 
     def _over(self, exchange: Exchange) -> None:
         exchange.is_over = True

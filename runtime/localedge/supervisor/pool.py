@@ -8,7 +8,7 @@ from localedge.isolate.boot import Boot
 from localedge.isolate.failures import Failure
 from localedge.project.models import Project
 from localedge.supervisor.forks import Forks
-from localedge.supervisor.generation import Generation, Spawn
+from localedge.supervisor.generation import HERE, Generation, Spawn
 from localedge.supervisor.isolates import Isolate
 
 logger = logging.getLogger(__name__)
@@ -47,6 +47,15 @@ class Pool:
     async def acquire(self) -> Isolate:
         """The isolate for the next event. Errors: NotServing, TimeoutError."""
         return await self.current.acquire()
+
+    async def at(self, location: str) -> Isolate:
+        """The isolate for the next event of that location; any when all reads are the newest.
+
+        Errors: NotServing, EventFailed, TimeoutError.
+        """
+        if self.project.local.consistency == "strong" or location == HERE:
+            return self.pick() or await self.acquire()
+        return await self.current.at(location)
 
     def kill(self, pid: int | None, outcome: str) -> int | None:
         """The isolate `pid`, or the busiest that serves, dies; returns its pid, None if none."""
@@ -96,6 +105,9 @@ class Pool:
 
         def boot(_number: int) -> Boot:
             # The clock may have been moved since this generation began.
-            return self._orders.model_copy(update={"project": project, "generation": number})
+            location = HERE if project.local.consistency == "eventual" else None
+            return self._orders.model_copy(
+                update={"project": project, "generation": number, "location": location}
+            )
 
         return Generation(boot, number, self._forks, self._spawn)
