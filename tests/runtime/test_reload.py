@@ -132,3 +132,17 @@ async def test_a_broken_config_is_named_and_changes_nothing(tmp_path: Path) -> N
 
     assert "config/" in line
     assert answer.text == "one"
+
+
+async def test_a_namespace_that_is_added_gets_its_server(tmp_path: Path) -> None:
+    write_project(tmp_path, answering("without"))
+    storing = worker("""
+        await self.env.KV.put("key", "stored")
+        return Response(await self.env.KV.get("key"))
+    """)
+
+    async with edge(tmp_path) as server:
+        write_project(tmp_path, storing, config='[[kv_namespaces]]\nbinding = "KV"\nid = "n"')
+        answer = await until(server, "stored")
+
+    assert answer.status_code == 200

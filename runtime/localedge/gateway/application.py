@@ -269,7 +269,10 @@ async def _send_text(send: Send, status: int, text: str) -> None:
 
 
 def _log(request: Request, trouble: Trouble) -> None:
-    logger.error(
+    # A client that went away is an ordinary day.
+    level = logging.INFO if trouble.outcome == "canceled" else logging.ERROR
+    logger.log(
+        level,
         "request failed",
         extra={
             "method": request.method,

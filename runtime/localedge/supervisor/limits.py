@@ -21,6 +21,7 @@ from localedge.supervisor.isolates import Isolate
 logger = logging.getLogger(__name__)
 
 TICK_S: Final = 0.05
+# Differs: the platform ends an isolate at 128 MB; here that is a warning, `memory_mb` the end.
 EDGE_MEMORY_BYTES: Final = 128_000_000
 """What an isolate may use on the platform. Source: kv-d1-contract section 5, read 2026-12-01."""
 _MB: Final = 1_000_000
@@ -74,6 +75,7 @@ class Watch:
         if self._is_over_cpu(isolate, account, project.limits.cpu_ms / 1000, hangs):
             return "exceededCpu"
         if asked is not None and hangs:
+            # Differs: on the platform only CPU time ends a request whose client stays.
             return "exceededWallTime" if now - asked > project.local.loop_block_s else None
         account.asked = now
         isolate.note("ping", None)

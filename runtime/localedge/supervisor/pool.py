@@ -18,7 +18,8 @@ class Pool:
     """The isolates of one worker.
 
     Shape: `current` serves; `generations` are all that still have isolates. `failure` is why the
-    newest version could not be loaded, while the one before it goes on serving.
+    newest version could not be loaded, while the one before it goes on serving; `kv_url` is where
+    the next generation finds KV.
     """
 
     def __init__(self, boot: Boot, forks: Forks, spawn: Spawn) -> None:
@@ -26,6 +27,7 @@ class Pool:
         self._forks = forks
         self._spawn = spawn
         self._newest = boot.generation
+        self.kv_url = boot.kv_url
         self.failure: Failure | None = None
         self.current = self._generation()
         self.generations = [self.current]
@@ -74,7 +76,9 @@ class Pool:
         """
         self._newest += 1
         before = self._orders
-        self._orders = before.model_copy(update={"project": project, "generation": self._newest})
+        self._orders = before.model_copy(
+            update={"project": project, "generation": self._newest, "kv_url": self.kv_url}
+        )
         new = self._generation()
         self.generations.append(new)
         new.fill()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +33,7 @@ class Reloader:
     Shape: `project` reads the configuration again; it raises OperatorError when that is broken.
     """
 
-    def __init__(self, pool: Pool, project: Callable[[], Project]) -> None:
+    def __init__(self, pool: Pool, project: Callable[[], Awaitable[Project]]) -> None:
         self._pool = pool
         self._project = project
         self._changed = asyncio.Event()
@@ -80,7 +80,7 @@ class Reloader:
 
     async def _reload(self) -> None:
         try:
-            project = self._project()
+            project = await self._project()
         except OperatorError as error:
             logger.error("not reloaded: %s", error)
             return

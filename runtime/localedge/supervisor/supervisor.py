@@ -77,7 +77,23 @@ class Supervisor:
 
     def follow(self, pool: Pool, project: Callable[[], Project]) -> None:
         """`pool` is reloaded when its files change; `project` reads the configuration again."""
-        self._work(Reloader(pool, project).run())
+
+        async def newest() -> Project:
+            found = project()
+            check(found)
+            if found.kv_namespaces and pool.kv_url is None:
+                pool.kv_url = found.local.redis_url or await self._late_kv()
+            return found
+
+        self._work(Reloader(pool, newest).run())
+
+    async def _late_kv(self) -> str:
+        """The URL of a KV server that no worker needed when we started."""
+        if self.kv is None:
+            kv = KvServer(self.state / "kv", self.forks, self._tasks.create_task)
+            await kv.start()
+            self.kv = kv
+        return self.kv.url
 
     def move_clock(self, offset_s: float) -> None:
         """All isolates, those to come too, and the crons see the time moved by `offset_s`."""
