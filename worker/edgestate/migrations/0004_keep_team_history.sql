@@ -111,11 +111,10 @@ BEGIN
   SELECT RAISE(ABORT, 'agent_append_only');
 END;
 
+-- What is for everyone (*) is also for those who join later.
 CREATE TRIGGER agent_messages_to_somebody BEFORE INSERT ON agent_messages
-WHEN NOT EXISTS (
-  SELECT 1 FROM team_agents
-  WHERE agent_id = NEW.target_agent_id
-    OR (NEW.target_agent_id = '*' AND agent_id <> NEW.source_agent_id))
+WHEN NEW.target_agent_id <> '*'
+  AND NOT EXISTS (SELECT 1 FROM team_agents WHERE agent_id = NEW.target_agent_id)
 BEGIN
   SELECT RAISE(ABORT, 'agent_recipient_unknown');
 END;

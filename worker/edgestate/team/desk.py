@@ -107,6 +107,13 @@ class Desk:
                 await pause(attempt)
         raise AssertionError("unreachable")
 
+    async def send(self, *statements: Statement) -> list[Rows]:
+        """The rows of a write that may be sent again as it is.
+
+        Errors: what a guard says; StoreUnavailable if the outcome is still unknown.
+        """
+        return await self._sent(statements)
+
     async def write(
         self, write: Write, *, request_id: str | None = None, refused: Refused | None = None
     ) -> Any:
@@ -141,12 +148,9 @@ class Desk:
                 await pause(attempt)
         raise AssertionError("unreachable")
 
-    def _statements(
-        self, write: Write, request_id: str, counts: dict[str, int]
-    ) -> list[Statement]:
+    def _statements(self, write: Write, request_id: str, counts: dict[str, int]) -> list[Statement]:
         """The whole batch: may I, not twice, still in context, the write itself, the counts."""
-        is_stated = isinstance(write.answer, Statement)
-        answer = "null" if is_stated else text_of(write.answer)
+        answer = "null" if isinstance(write.answer, Statement) else text_of(write.answer)
         batch = [
             says(writing.GUARD_ROLE, self.me, json.dumps(write.roles)),
             says(
@@ -228,8 +232,6 @@ class Desk:
         """
         if agent_id != self.me:
             raise await self.denied(operation, f"as agent {agent_id}")
-
-
 
 
 def context_guard(cycle: Cycle | None) -> list[Statement]:

@@ -190,11 +190,7 @@ class Messages:
                 return RecipientUnknown(write.what)
             return VersionConflict(write.what, 0, None)
 
-        request_id = f"consume-{message.seq}-{me}"
-        try:
-            await self._desk.write(write, request_id=request_id, refused=why)
-        except StoreRejected as error:
-            raise AlreadyConsumed(message.seq, me) from error
+        await self._desk.write(write, refused=why)
 
     async def correlated(self, correlation_id: str, *, limit: int = 1000) -> list[Message]:
         """The messages of one chain that this agent sent or got, in order; all, for the planner."""
@@ -244,11 +240,11 @@ class Decisions:
     async def of(self, task_id: str) -> Sequence[Decision]:
         """The decisions about a task and its subtasks, in order."""
         (rows,) = await self._desk.read(says(sql.SELECT_DECISIONS, task_id))
-        return [Decision(**row) for row in rows]
+        return [
+            Decision(**{name: row[name] for name in Decision.__dataclass_fields__}) for row in rows
+        ]
 
 
 def _message(row: Any) -> Message:
     fields = {name: row[name] for name in Message.__dataclass_fields__}
     return Message(**fields | {"content": json.loads(row["content"])})
-
-
