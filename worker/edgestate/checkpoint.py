@@ -18,6 +18,22 @@ from edgestate.traits import Lease
 
 COMMIT_TRIES: Final = 6
 RETRY_S: Final = 0.02
+RESULT_FIELDS: Final = frozenset(
+    {
+        "status",
+        "output",
+        "error",
+        "error_code",
+        "started_at",
+        "completed_at",
+        "attempt",
+        "idempotency_key",
+        "intent_at",
+        "fence",
+        "messages",
+    }
+)
+"""What a run changes of a step: see `StateStore.commit`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +81,12 @@ class CheckpointPolicy:
         return self.every is not None and results >= self.every
 
 
+def _head_of(task: TaskState) -> tuple[object, ...]:
+    """All of the task but its pointer, status and steps."""
+    own = (task.goal, task.total_steps, task.iteration, task.outcome, task.error, task.error_code)
+    return (*own, task.result, {**task.counters}, {**task.intermediate})
+
+
 class StateCheckpoint:
     """A task in memory and how much of it is stored.
 
@@ -83,6 +105,8 @@ class StateCheckpoint:
         self._revision = 0 if task.version else 1
         self._flushed = 0
         self._changed: set[int] = set()
+        self._rewritten: set[int] = set()
+        self._head = _head_of(task)
         self._tools: dict[str, ToolState] = {}
         self._writing = asyncio.Lock()
         self.ended_by_other: str | None = None
@@ -112,10 +136,14 @@ class StateCheckpoint:
         if "status" in update:
             refuse_impossible("step", str(step_index), step.status, update["status"])
         self._task.steps[step_index] = StepResult.model_validate({**step.__dict__, **update})
-        self.mark_step(step_index)
+        if not update.keys() <= RESULT_FIELDS:
+            self._rewritten.add(step_index)
+        self._changed.add(step_index)
+        self.mark_dirty()
 
     def mark_step(self, step_index: int) -> None:
         """The step was changed in place, or is new."""
+        self._rewritten.add(step_index)
         self._changed.add(step_index)
         self.mark_dirty()
 
@@ -136,19 +164,26 @@ class StateCheckpoint:
                 return
             revision = self._revision
             changed, self._changed = self._changed, set()
+            rewritten, self._rewritten = self._rewritten, set()
             tools, self._tools = self._tools, {}
             self._task.current_step = self._task.first_open_step()
             self._task.updated_at = max(self._task.updated_at, clock.iso())
             try:
-                await self._write(changed, tools, release=release)
+                await self._write(changed, rewritten, tools, release=release)
             except BaseException:
                 self._changed |= changed
+                self._rewritten |= rewritten
                 self._tools = {**tools, **self._tools}
                 raise
             self._flushed = revision
 
     async def _write(
-        self, changed: set[int], tools: dict[str, ToolState], *, release: bool
+        self,
+        changed: set[int],
+        rewritten: set[int],
+        tools: dict[str, ToolState],
+        *,
+        release: bool,
     ) -> None:
         if not self._store.traits.versions:
             await self._store.save_task(self._task)
@@ -160,20 +195,37 @@ class StateCheckpoint:
                 raise VersionConflict(created.task_id, 0, created.version)
             self._task.version = created.version
         else:
-            await self._commit(changed, list(tools.values()), release=release)
+            await self._commit(changed, rewritten, list(tools.values()), release=release)
 
-    async def _commit(self, changed: set[int], tools: list[ToolState], *, release: bool) -> None:
+    async def _commit(
+        self,
+        changed: set[int],
+        rewritten: set[int],
+        tools: list[ToolState],
+        *,
+        release: bool,
+    ) -> None:
+        head = _head_of(self._task)
+        is_pointer_only = head == self._head
         for attempt in range(COMMIT_TRIES):
             try:
                 self._task.version = await self._store.commit(
-                    self._task, changed, lease=self._lease, tools=tools, release=release
+                    self._task,
+                    rewritten,
+                    results=changed - rewritten,
+                    lease=self._lease,
+                    tools=tools,
+                    release=release,
+                    is_pointer_only=is_pointer_only,
                 )
+                self._head = head
                 return
             except VersionConflict:
                 if self._lease is None:
                     raise
                 if await self._has_landed(changed):
                     return
+                is_pointer_only = False
             except StoreUnavailable:
                 if attempt == COMMIT_TRIES - 1:
                     raise

@@ -10,7 +10,7 @@ from edgestate import clock, d1_rows, sql
 from edgestate.bindings import D1Binding, D1Statement, KVBinding
 from edgestate.blobs import Blobs
 from edgestate.d1_call import GuardRefused, Rows
-from edgestate.d1_leases import D1Leases
+from edgestate.d1_leases import D1Leases, acquiring
 from edgestate.errors import (
     CorruptRecord,
     FenceLost,
@@ -24,7 +24,7 @@ from edgestate.errors import (
 )
 from edgestate.keys import check_id
 from edgestate.models import TaskState, ToolState, VersionedTaskState
-from edgestate.records import versioned
+from edgestate.records import requested, versioned
 from edgestate.traits import Lease, Lifetimes, Traits
 
 logger = logging.getLogger(__name__)
@@ -122,26 +122,58 @@ class D1StateStore(D1Leases):
     # --- writing ---
 
     async def create_task(self, task: TaskState) -> VersionedTaskState:
-        statements = [
-            self._d1.bound(sql.CREATE_TASK, *d1_rows.insert_values(task)),
-            *await self._step_statements(task, range(len(task.steps)), few=0),
-        ]
-        if task.request_id is not None:
-            statements.append(
-                self._d1.bound(sql.SELECT_TASK_OF_REQUEST, task.session_id, task.request_id)
-            )
-        results = await self._write(task, statements)
-        if task.request_id is not None and results[-1][0]["id"] != task.task_id:
-            stored = await self.get_task(results[-1][0]["id"])
-            if stored is None:
-                raise SessionNotFound(task.session_id)
-            return stored
-        return versioned(task, version=1, fence=0)
+        results = await self._write(
+            task,
+            [
+                *await self._creation(task),
+                self._d1.bound(sql.SELECT_CREATED, task.task_id, task.session_id, task.request_id),
+            ],
+        )
+        if not results[-1]:
+            raise SessionNotFound(task.session_id)
+        if results[-1][0]["id"] == task.task_id:
+            return versioned(task, version=1, fence=0)
+        stored = await self.get_task(results[-1][0]["id"])
+        if stored is None:
+            raise SessionNotFound(task.session_id)
+        return stored
+
+    async def _creation(self, task: TaskState) -> list[D1Statement]:
+        values = d1_rows.insert_values(task)
+        steps = await self._step_statements(task, range(len(task.steps)), few=0)
+        return [self._d1.bound(sql.CREATE_TASK, *values, clock.now_ms()), *steps]
+
+    async def start_task(
+        self, task: TaskState, holder: str, *, ttl_s: float
+    ) -> tuple[Lease | None, VersionedTaskState]:
+        session, request = task.session_id, requested(task)
+        expires_at, (_, *lease_values) = acquiring(task.task_id, holder, ttl_s)
+        results = await self._write(
+            task,
+            [
+                *await self._creation(task),
+                self._d1.bound(sql.CLAIM_OF_REQUEST, session, *lease_values, request),
+                self._d1.bound(sql.SELECT_TASK_OF_REQUEST, session, request),
+                self._d1.bound(sql.SELECT_STEPS_OF_REQUEST, session, request, task.task_id),
+            ],
+        )
+        claimed, rows, steps = results[-3:]
+        if not rows:
+            raise SessionNotFound(session)
+        row = rows[0]
+        if row["id"] == task.task_id and row["fence"] <= 1 and not steps:
+            stored = versioned(task, version=row["version"], fence=row["fence"])
+            stored.__dict__["status"] = row["status"]
+        else:
+            stored = await self._whole_task(row, steps)
+        if not claimed:
+            return None, stored
+        return Lease(stored.task_id, holder, claimed[0]["fence"], expires_at, ttl_s), stored
 
     async def save_task(self, task: TaskState) -> None:
         if isinstance(task, VersionedTaskState) and task.version > 0:
-            statements = await self._commit(task, range(len(task.steps)), fence=task.fence)
-            await self._write(task, statements)
+            steps = await self._step_statements(task, range(len(task.steps)))
+            await self._write(task, [*self._head(task, fence=task.fence), *steps])
             task.version += 1
             return
         is_new = isinstance(task, VersionedTaskState)
@@ -164,31 +196,43 @@ class D1StateStore(D1Leases):
         task: VersionedTaskState,
         steps: Collection[int] = (),
         *,
+        results: Collection[int] = (),
         lease: Lease | None = None,
         tools: Sequence[ToolState] = (),
         release: bool = False,
+        is_pointer_only: bool = False,
     ) -> int:
         fence = None if lease is None else lease.fence
         expected = task.version
-        statements = await self._commit(task, steps, fence=fence, release=release)
+        if is_pointer_only and fence is not None and not release:
+            statements = self._pointer(task, fence)
+        else:
+            statements = self._head(task, fence=fence, release=release)
+        for index in sorted(results):
+            step = task.steps[index]
+            output = await self._blobs.stored(task.task_id, step)
+            values = d1_rows.result_values(step, task.task_id, output)
+            statements.append(self._d1.bound(sql.SET_RESULT, task.task_id, *values))
+        statements += await self._step_statements(task, steps)
         statements += [self._d1.bound(sql.PUT_TOOL, *d1_rows.tool_values(t)) for t in tools]
         await self._write(task, statements, expected=expected, fence=fence)
         return expected + 1
 
-    async def _commit(
-        self,
-        task: VersionedTaskState,
-        steps: Iterable[int],
-        *,
-        fence: int | None,
-        release: bool = False,
+    def _pointer(self, task: VersionedTaskState, fence: int) -> list[D1Statement]:
+        moved = (task.task_id, task.version, task.status, task.current_step, task.updated_at)
+        return [
+            self._d1.bound(sql.MOVE_POINTER, *moved, fence),
+            self._d1.bound(sql.GUARD_COMMIT, task.task_id, fence),
+        ]
+
+    def _head(
+        self, task: VersionedTaskState, *, fence: int | None, release: bool = False
     ) -> list[D1Statement]:
         has_progress = fence is not None
-        pointer = d1_rows.commit_values(task)
+        values = d1_rows.commit_values(task)
         return [
-            self._d1.bound(sql.COMMIT_TASK, *pointer, fence, int(release), int(has_progress)),
+            self._d1.bound(sql.COMMIT_TASK, *values, fence, int(release), int(has_progress)),
             self._d1.bound(sql.GUARD_COMMIT, task.task_id, fence),
-            *await self._step_statements(task, steps),
         ]
 
     async def _step_statements(

@@ -102,7 +102,7 @@ class D1Leases:
     # --- leases ---
 
     async def acquire_lease(self, task_id: str, holder: str, *, ttl_s: float) -> Lease | None:
-        expires_at, values = _acquiring(task_id, holder, ttl_s)
+        expires_at, values = acquiring(task_id, holder, ttl_s)
         rows, stored = await self._d1.batch(
             [
                 self._d1.bound(sql.ACQUIRE, *values),
@@ -115,7 +115,7 @@ class D1Leases:
     async def claim_task(
         self, task_id: str, holder: str, *, ttl_s: float
     ) -> tuple[Lease, VersionedTaskState] | None:
-        expires_at, values = _acquiring(task_id, holder, ttl_s)
+        expires_at, values = acquiring(task_id, holder, ttl_s)
         rows, stored, steps = await self._d1.batch(
             [
                 self._d1.bound(sql.CLAIM, *values),
@@ -188,7 +188,7 @@ def positive_ttl(ttl_s: float) -> float:
     return ttl_s
 
 
-def _acquiring(task_id: str, holder: str, ttl_s: float) -> tuple[float, tuple[object, ...]]:
+def acquiring(task_id: str, holder: str, ttl_s: float) -> tuple[float, tuple[str, str, int, int]]:
     """The end of a lease taken now, and ?1 to ?4 of `sql.ACQUIRE` and `sql.CLAIM`."""
     check_id("task", task_id)
     check_id("holder", holder)

@@ -227,6 +227,27 @@ def step_values(step: StepResult, task_id: str, output: str | None) -> list[Any]
     ]
 
 
+def result_values(step: StepResult, task_id: str, output: str | None) -> list[Any]:
+    """?2 to ?13 of `sql.SET_RESULT`."""
+    where = f"task {task_id}, step {step.step_index}"
+    messages = text_of([*step.messages], f"{where}, messages") if step.messages else "[]"
+    refuse_large(where, (optional_text(step.input, where), output, messages, step.error))
+    return [
+        step.step_index,
+        step.status,
+        output,
+        step.error,
+        step.error_code,
+        step.started_at,
+        step.completed_at,
+        step.attempt,
+        step.idempotency_key,
+        step.intent_at,
+        step.fence,
+        messages,
+    ]
+
+
 def tool_values(state: ToolState) -> list[Any]:
     """The columns of `sql.TOOL_COLUMNS`."""
     where = f"tool {state.tool_name} of task {state.task_id}"

@@ -154,9 +154,11 @@ class KVStateStore(KVSessions):
         task: VersionedTaskState,
         steps: Collection[int] = (),
         *,
+        results: Collection[int] = (),
         lease: Lease | None = None,
         tools: Sequence[ToolState] = (),
         release: bool = False,
+        is_pointer_only: bool = False,
     ) -> int:
         self._deny("versions", "KV has no compare-and-set, so a version could be checked too late")
 
@@ -166,6 +168,11 @@ class KVStateStore(KVSessions):
     async def claim_task(
         self, task_id: str, holder: str, *, ttl_s: float
     ) -> tuple[Lease, VersionedTaskState] | None:
+        self._deny("leases", "KV has no put-if-absent, so two holders could both believe in one")
+
+    async def start_task(
+        self, task: TaskState, holder: str, *, ttl_s: float
+    ) -> tuple[Lease | None, VersionedTaskState]:
         self._deny("leases", "KV has no put-if-absent, so two holders could both believe in one")
 
     async def renew_lease(self, lease: Lease, *, ttl_s: float | None = None) -> Lease:

@@ -16,12 +16,14 @@ from edgestate.d1 import D1StateStore
 from edgestate.errors import SessionNotFound, StateError, TaskBusy, TaskNotFound
 from edgestate.failures import RateLimited, StepFailed
 from edgestate.keeper import unhurried
+from edgestate.keys import check_id
 from edgestate.memory import MemoryStateStore
 from edgestate.models import TaskState, VersionedTaskState
 from edgestate.recovery import find_resumable_task
 from edgestate.run import Run
 from edgestate.sessions import open_session
 from edgestate.store import StateStore
+from edgestate.traits import Lease
 
 logger = logging.getLogger(__name__)
 
@@ -82,19 +84,28 @@ async def get_or_create_task(
         unfinished = await find_resumable_task(store, session_id)
         if unfinished is not None:
             return unfinished
-        number = len(await store.get_tasks_by_session(session_id))
-        digest = hashlib.sha256(user_input.encode()).hexdigest()
-        request_id = f"auto-{number}-{digest[:16]}"
-    task = TaskState(
+        request_id = await _request_id(store, session_id, user_input)
+    return await store.create_task(await _new_task(session_id, user_input, agent, request_id))
+
+
+async def _request_id(store: StateStore, session_id: str, user_input: str) -> str:
+    """The same for equal questions that come at once, another one for the next."""
+    number = len(await store.get_tasks_by_session(session_id))
+    digest = hashlib.sha256(user_input.encode()).hexdigest()
+    return f"auto-{number}-{digest[:16]}"
+
+
+async def _new_task(session_id: str, user_input: str, agent: Agent, request_id: str) -> TaskState:
+    steps = await agent.first_steps(user_input)
+    return TaskState(
         task_id=str(uuid.uuid4()),
         session_id=session_id,
         goal=user_input,
         request_id=request_id,
-        steps=await agent.first_steps(user_input),
+        steps=steps,
+        total_steps=len(steps),
         prompt=agent.prompt(user_input) if agent.model is not None else [],
     )
-    task.total_steps = len(task.steps)
-    return await store.create_task(task)
 
 
 async def run_agent_with_state(
@@ -111,12 +122,20 @@ async def run_agent_with_state(
     Shape: with `wait_s`, a task that someone else works on is waited for.
     Errors: as of `run_task`; SessionNotFound; TaskQuarantined.
     """
-    if await store.get_session(session_id) is None:
-        raise SessionNotFound(session_id)
-    task = await get_or_create_task(
-        store, session_id, user_input, agent=agent, request_id=request_id
-    )
-    return await run_task(task, store, agent=agent, wait_s=wait_s)
+    if request_id is None or not store.traits.leases:
+        if await store.get_session(session_id) is None:
+            raise SessionNotFound(session_id)
+        task = await get_or_create_task(
+            store, session_id, user_input, agent=agent, request_id=request_id
+        )
+        return await run_task(task, store, agent=agent, wait_s=wait_s)
+    check_id("session", session_id)
+    holder_id = str(uuid.uuid4())
+    draft = await _new_task(session_id, user_input, agent, request_id)
+    lease, task = await store.start_task(draft, holder_id, ttl_s=agent.lease_ttl_s)
+    if lease is None:
+        return await run_task(task, store, agent=agent, wait_s=wait_s)
+    return await _drive(Run(agent, store, task, lease), store, lease)
 
 
 async def run_task(
@@ -164,13 +183,16 @@ async def _run_once(
     if claimed is None:
         raise TaskBusy(task.task_id)
     lease, newest = claimed
-    run = Run(agent, store, newest, lease)
+    return await _drive(Run(agent, store, newest, lease), store, lease)
+
+
+async def _drive(run: Run, store: StateStore, lease: Lease) -> VersionedTaskState:
     try:
         return await run.drive()
     finally:
         # Not on a kill: then the lease ends by itself.
         if not run.is_released:
-            await unhurried(store.release_lease(task.task_id, holder_id))
+            await unhurried(store.release_lease(lease.task_id, lease.holder))
 
 
 async def run_agent_with_lock(

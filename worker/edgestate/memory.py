@@ -19,7 +19,7 @@ from edgestate.errors import (
 from edgestate.keys import check_id
 from edgestate.memory_leases import Held, MemoryLeases
 from edgestate.models import SessionState, TaskState, ToolState, VersionedTaskState
-from edgestate.records import copied, versioned
+from edgestate.records import copied, requested, versioned
 from edgestate.statuses import refuse_impossible
 from edgestate.traits import Lease, Lifetimes, Swept, Traits
 
@@ -137,7 +137,8 @@ class MemoryStateStore(MemoryLeases):
         return copied(held.task)
 
     async def create_task(self, task: TaskState) -> VersionedTaskState:
-        if task.session_id not in self._sessions:
+        session = self._living(task.session_id)
+        if session is None or session.state.status == "expired":
             raise SessionNotFound(task.session_id)
         for held in self._tasks.values():
             other = held.task
@@ -150,6 +151,16 @@ class MemoryStateStore(MemoryLeases):
             raise StoreRejected(f"task {task.task_id} is there already.")
         held = self._tasks[task.task_id] = Held(versioned(task, version=1, fence=0))
         return self._whole(held)
+
+    async def start_task(
+        self, task: TaskState, holder: str, *, ttl_s: float
+    ) -> tuple[Lease | None, VersionedTaskState]:
+        requested(task)
+        stored = await self.create_task(task)
+        if stored.status not in ("planned", "running"):
+            return None, stored
+        claimed = await self.claim_task(stored.task_id, holder, ttl_s=ttl_s)
+        return claimed or (None, stored)
 
     async def save_task(self, task: TaskState) -> None:
         if isinstance(task, VersionedTaskState) and task.version > 0:
@@ -173,11 +184,13 @@ class MemoryStateStore(MemoryLeases):
         task: VersionedTaskState,
         steps: Collection[int] = (),
         *,
+        results: Collection[int] = (),
         lease: Lease | None = None,
         tools: Sequence[ToolState] = (),
         release: bool = False,
+        is_pointer_only: bool = False,
     ) -> int:
-        held = self._set(task, steps, fence=None if lease is None else lease.fence)
+        held = self._set(task, {*steps, *results}, fence=None if lease is None else lease.fence)
         for state in tools:
             self._tools[(state.task_id, state.tool_name)] = copied(state)
         if lease is not None:

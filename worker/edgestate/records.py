@@ -32,6 +32,13 @@ def versioned(task: TaskState, *, version: int, fence: int) -> VersionedTaskStat
     return VersionedTaskState.model_validate(fields)
 
 
+def requested(task: TaskState) -> str:
+    """The request that `task` answers; ValueError if it names none."""
+    if task.request_id is None:
+        raise ValueError(f"task {task.task_id} has no request_id")
+    return task.request_id
+
+
 def session_from_json(text: str, where: str) -> SessionState:
     """The session that `text`, read at `where`, holds; CorruptRecord if it holds none."""
     return _read(SessionState, text, where)

@@ -53,6 +53,7 @@ class Run:
         # A task that never ran has left nothing behind of its tools.
         is_fresh = lease is not None and lease.fence == 1
         self._tools = KnownTools(store, task.task_id, is_fresh=is_fresh)
+        self._begun: int | None = None
         self.is_released = False
 
     async def drive(self) -> VersionedTaskState:
@@ -67,7 +68,7 @@ class Run:
             self._checkpoint.mark_dirty()
         while not task.is_over:
             try:
-                index = find_resumable_step(task)
+                index = find_resumable_step(task) if self._begun is None else self._begun
             except StepNeedsDecision:
                 await self._wait_for_decision()
                 return task
@@ -144,7 +145,10 @@ class Run:
         step = self._checkpoint.get_task().steps[index]
         try:
             invocation = await self._invocation(step)
-            step = await self._begin(index)
+            if index == self._begun:
+                self._begun = None
+            else:
+                step = await self._begin(index)
             output = await invocation.result(step, self._given(step))
         except RateLimited:
             await self._call_off(index)
@@ -164,28 +168,51 @@ class Run:
                 await self._flush(is_forced=True)
                 raise
         if self._checkpoint.ended_by_other is not None:
+            if self._begun is not None:
+                await self._call_off(self._begun)
             task = self._checkpoint.get_task()
             raise TaskInterrupted(task.task_id, self._checkpoint.ended_by_other)
 
     async def _begin(self, index: int) -> StepResult:
         """The step is running; for a non-idempotent one its intent is stored."""
         task = self._checkpoint.get_task()
-        step = task.steps[index]
-        begun = {
+        self._checkpoint.update_step(index, self._begun_fields(index))
+        if task.steps[index].effect == "non_idempotent":
+            await self._flush(is_forced=True)
+        return task.steps[index]
+
+    def _begun_fields(self, index: int) -> dict[str, Any]:
+        task = self._checkpoint.get_task()
+        step, now = task.steps[index], clock.iso()
+        return {
             "status": "running",
-            "started_at": clock.iso(),
+            "started_at": now,
+            "intent_at": now if step.effect == "non_idempotent" else None,
             "attempt": step.attempt + 1,
             "idempotency_key": idempotency_key(task.task_id, index),
             "fence": self._fence,
             "error": None,
             "error_code": None,
         }
-        if step.effect == "non_idempotent":
-            self._checkpoint.update_step(index, {**begun, "intent_at": clock.iso()})
-            await self._flush(is_forced=True)
-        else:
-            self._checkpoint.update_step(index, begun)
-        return task.steps[index]
+
+    def _begin_next(self) -> bool:
+        """Whether the next step's intent is stored together with this step's result.
+
+        Only if its effect begins as soon as that is written: a question that nobody has to be
+        asked is not asked.
+        """
+        task = self._checkpoint.get_task()
+        index = task.first_open_step()
+        if task.is_over or index >= len(task.steps):
+            return False
+        step, tool = task.steps[index], self._agent.tool(task.steps[index].action)
+        if step.status != "pending" or step.effect != "non_idempotent" or tool is None:
+            return False
+        if tool.rate is not None or self._keeper.left_s() <= tool.timeout_s:
+            return False
+        self._checkpoint.update_step(index, self._begun_fields(index))
+        self._begun = index
+        return True
 
     async def _invocation(self, step: StepResult) -> Invocation:
         """The call of the step's tool, which may begin now: before that no intent is stored."""
@@ -225,6 +252,7 @@ class Run:
             self._note_turn(index)
         self._settle()
         is_key_point = step.effect == "non_idempotent" or task.is_over
+        is_key_point |= self._begin_next()
         try:
             await self._flush(is_key_point=is_key_point, is_forced=is_key_point)
         except (RecordTooLarge, StoreRejected) as error:

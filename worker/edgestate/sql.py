@@ -74,14 +74,28 @@ SELECT_STEPS_OF_FAILED_TASKS: Final = (
     "WHERE task_id IN (SELECT id FROM agent_tasks "
     "WHERE status = 'failed' AND (?1 IS NULL OR session_id = ?1)) ORDER BY task_id, step_index"
 )
-_INSERT_TASK: Final = """
+_TASK_TARGET: Final = """
 INSERT INTO agent_tasks
   (id, session_id, goal, status, current_step, total_steps, created_at, updated_at, request_id,
-   iteration, prompt, counters, intermediate, outcome, result, error, error_code)
+   iteration, prompt, counters, intermediate, outcome, result, error, error_code)"""
+_INSERT_TASK: Final = f"""{_TASK_TARGET}
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"""
-CREATE_TASK: Final = f"{_INSERT_TASK}\nON CONFLICT (session_id, request_id) DO NOTHING"
+# ?18: now in ms. Nothing is created for a session that is over.
+CREATE_TASK: Final = f"""{_TASK_TARGET}
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
+WHERE EXISTS (
+  SELECT 1 FROM agent_sessions WHERE id = ?2 AND expires_at > ?18 AND status <> 'expired')
+ON CONFLICT (session_id, request_id) DO NOTHING"""
+SELECT_CREATED: Final = (
+    "SELECT id FROM agent_tasks WHERE id = ?1 OR (session_id = ?2 AND request_id = ?3)"
+)
 SELECT_TASK_OF_REQUEST: Final = (
-    "SELECT id FROM agent_tasks WHERE session_id = ?1 AND request_id = ?2"
+    f"SELECT {TASK_COLUMNS} FROM agent_tasks WHERE session_id = ?1 AND request_id = ?2"
+)
+# The steps of that task, if it is not task ?3.
+SELECT_STEPS_OF_REQUEST: Final = (
+    f"SELECT {STEP_COLUMNS} FROM agent_task_steps WHERE task_id = (SELECT id FROM agent_tasks "
+    "WHERE session_id = ?1 AND request_id = ?2 AND id <> ?3) ORDER BY step_index"
 )
 # ?18: 1 if a stored task may be replaced; ?19: now in ms. A task under a lease is its holder's.
 PUT_TASK: Final = f"""{_INSERT_TASK}
@@ -108,6 +122,12 @@ UPDATE agent_tasks SET
   lease_expires_at = CASE WHEN ?16 = 1 THEN 0 ELSE lease_expires_at END,
   lease_holder = CASE WHEN ?16 = 1 THEN NULL ELSE lease_holder END
 WHERE id = ?1 AND version = ?2 AND (?15 IS NULL OR fence = ?15) AND quarantine_reason IS NULL"""
+# The same for a run's ordinary progress, under the fence ?6.
+MOVE_POINTER: Final = """
+UPDATE agent_tasks SET
+  version = version + 1, status = ?3, current_step = ?4, updated_at = MAX(updated_at, ?5),
+  claims = 0
+WHERE id = ?1 AND version = ?2 AND fence = ?6 AND quarantine_reason IS NULL"""
 GUARD_COMMIT: Final = """
 INSERT INTO agent_guard (reason)
 SELECT CASE WHEN (SELECT fence FROM agent_tasks WHERE id = ?1) <> ?2
@@ -128,6 +148,12 @@ WHERE agent_task_steps.status <> 'success'"""
 PUT_STEP: Final = f"""{_STEP_TARGET}
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
 {_STEP_UPDATE}"""
+# What a run changes of a step that is there.
+SET_RESULT: Final = """
+UPDATE agent_task_steps SET
+  status = ?3, output = ?4, error = ?5, error_code = ?6, started_at = ?7, completed_at = ?8,
+  attempt = ?9, idempotency_key = ?10, intent_at = ?11, fence = ?12, messages = ?13
+WHERE task_id = ?1 AND step_index = ?2 AND status <> 'success'"""
 _ITEMS: Final = ", ".join(f"json_extract(value, '$[{n}]')" for n in range(18))
 # ?2: a JSON array with one array of columns per step; nothing is written if there is no such task.
 PUT_STEPS: Final = f"""{_STEP_TARGET}
@@ -149,6 +175,14 @@ UPDATE agent_tasks SET
   version = version + (status = 'planned'),
   status = CASE status WHEN 'planned' THEN 'running' ELSE status END
 {_FREE} RETURNING fence"""
+# The claim of whatever task request ?5 of session ?1 has.
+CLAIM_OF_REQUEST: Final = """
+UPDATE agent_tasks SET
+  fence = fence + 1, lease_holder = ?2, lease_expires_at = ?3, claims = claims + 1,
+  version = version + (status = 'planned'), status = 'running'
+WHERE session_id = ?1 AND request_id = ?5 AND status IN ('planned', 'running')
+  AND (lease_expires_at <= ?4 OR lease_holder = ?2) AND quarantine_reason IS NULL
+RETURNING fence"""
 RENEW: Final = """
 UPDATE agent_tasks SET lease_expires_at = ?4
 WHERE id = ?1 AND lease_holder = ?2 AND fence = ?3 AND lease_expires_at > ?5

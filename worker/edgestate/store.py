@@ -53,6 +53,14 @@ class StateStore(Protocol):
         Errors: SessionNotFound.
         """
 
+    async def start_task(
+        self, task: TaskState, holder: str, *, ttl_s: float
+    ) -> tuple[Lease | None, VersionedTaskState]:
+        """`create_task` and `claim_task` at once; no lease if it is over, waits or is held.
+
+        Errors: SessionNotFound; TaskQuarantined; ValueError without a `request_id`.
+        """
+
     async def save_task(self, task: TaskState) -> None:
         """Store `task` with all its steps as one value, for one writer.
 
@@ -66,13 +74,17 @@ class StateStore(Protocol):
         task: VersionedTaskState,
         steps: Collection[int] = (),
         *,
+        results: Collection[int] = (),
         lease: Lease | None = None,
         tools: Sequence[ToolState] = (),
         release: bool = False,
+        is_pointer_only: bool = False,
     ) -> int:
-        """Store the task's pointer and status with `steps` and `tools` at once; the new version.
+        """Store the task's pointer and status with its steps and `tools` at once; the new version.
 
-        Shape: `task` is left as it is; `release` ends the lease in the same write.
+        Shape: `steps` are stored whole, new ones too; of `results` what running them changes.
+        `task` is left as it is; `release` ends the lease in the same write. With
+        `is_pointer_only` and a lease, nothing else of the task has changed.
         Errors: VersionConflict if `task.version` is not the stored one, FenceLost if a later
         lease than `lease` was given; nothing is written then.
         """
