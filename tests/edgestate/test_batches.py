@@ -64,6 +64,7 @@ async def recorder(db: Any, effects: Effects) -> Recorder:
     await save_task_with_version(store, task)
     await save_task_with_version(store, task)
     await update_task(store, "t", lambda task: None)
+    await store.create_task(TaskState(task_id="made", session_id="s", goal="go"))
     lease = await store.acquire_lease("t", "h", ttl_s=60)
     assert lease is not None
     await store.renew_lease(lease)
@@ -107,13 +108,16 @@ async def test_every_statement_was_sent(recorder: Recorder) -> None:
 async def test_a_guard_follows_the_write_that_it_guards_and_nothing_is_between(
     recorder: Recorder,
 ) -> None:
-    guards = {sql.GUARD_COMMIT: sql.COMMIT_TASK, sql.GUARD_PUT: sql.PUT_TASK}
+    guards = {
+        sql.GUARD_COMMIT: (sql.COMMIT_TASK, sql.MOVE_POINTER),
+        sql.GUARD_PUT: (sql.PUT_TASK,),
+    }
     guarded = 0
     for batch in recorder.batches:
         for place, text in enumerate(batch):
             if "agent_guard" in text:
                 assert place > 0
-                assert batch[place - 1] == guards[text]
+                assert batch[place - 1] in guards[text]
                 guarded += 1
 
     assert guarded >= 8
@@ -122,7 +126,7 @@ async def test_a_guard_follows_the_write_that_it_guards_and_nothing_is_between(
 async def test_no_guarded_write_goes_without_its_guard(recorder: Recorder) -> None:
     for batch in recorder.batches:
         for place, text in enumerate(batch):
-            if text in (sql.COMMIT_TASK, sql.PUT_TASK):
+            if text in (sql.COMMIT_TASK, sql.MOVE_POINTER, sql.PUT_TASK):
                 assert "agent_guard" in batch[place + 1]
 
 
@@ -146,6 +150,21 @@ async def test_a_step_without_intent_is_stored_in_one_batch_with_the_pointer(
 
     await run_agent_with_state("go", "s", store, agent=agent, request_id="r")
 
-    # session, create, claim, and one for each of the ten steps; the last ends the lease too.
-    assert len(recorder.batches) == 13
-    assert recorder.batches[-1] == [sql.COMMIT_TASK, sql.GUARD_COMMIT, sql.PUT_STEP]
+    # One that starts the task, and one for each of the ten steps; the last ends the lease too.
+    assert len(recorder.batches) == 11
+    assert recorder.batches[1] == [sql.MOVE_POINTER, sql.GUARD_COMMIT, sql.SET_RESULT]
+    assert recorder.batches[-1] == [sql.COMMIT_TASK, sql.GUARD_COMMIT, sql.SET_RESULT]
+
+
+async def test_a_charge_costs_one_batch_more_than_its_results(db: Any, effects: Effects) -> None:
+    recorder = Recorder(db)
+    store = D1StateStore(recorder)
+    await store.save_session(SessionState(session_id="s", user_id="u"))
+    charge = effects.tool("charge", "non_idempotent")
+    agent = Agent(tools={"charge": charge}, plan=plan_of(*["charge"] * 10))
+    recorder.batches.clear()
+
+    await run_agent_with_state("go", "s", store, agent=agent, request_id="r")
+
+    # The intent of each step but the first is in the batch of the result before it.
+    assert len(recorder.batches) == 12

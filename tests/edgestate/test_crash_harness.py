@@ -30,7 +30,7 @@ async def test_no_death_at_any_two_points_loses_or_repeats_anything(effect: Effe
     once, twice, late = await simulated(ReferenceTask(2, effect))
 
     assert [line.failures for line in (once, twice, late)] == [[], [], []]
-    assert (once.runs, twice.runs, late.runs) > (20, 100, 15)
+    assert (once.runs, twice.runs, late.runs) >= (16, 110, 15)
 
 
 async def test_only_a_death_around_the_effect_asks_a_person() -> None:
@@ -40,9 +40,9 @@ async def test_only_a_death_around_the_effect_asks_a_person() -> None:
         if ending.asked
     }
 
-    # Points: session, create, claim, then intent, effect, result for each step.
-    wanted = {"4 after", "5 before", "5 after", "5 error-after", "6 before"}
-    wanted |= {"7 after", "8 before", "8 after", "8 error-after", "9 before"}
+    # Points: start, intent, effect, result with the next intent, effect, result.
+    wanted = {"2 after", "3 before", "3 after", "3 error-after", "4 before"}
+    wanted |= {"4 after", "5 before", "5 after", "5 error-after", "6 before"}
     assert asked == wanted
 
 
@@ -82,16 +82,13 @@ def _no_intent(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(run.Run, "_flush", flush)
 
 
-def _create_without_request(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("edgestate.loop.uuid.uuid4", lambda: "task-1")
-    patch.setattr(sql, "CREATE_TASK", sql.CREATE_TASK.replace("INSERT", "INSERT OR IGNORE", 1))
-    patch.setattr(sql, "SELECT_TASK_OF_REQUEST", "SELECT 'task-1' AS id WHERE ?1 <> ?2")
-    patch.setattr("edgestate.run.StateCheckpoint.flush", _forgetful_flush)
+def _forgets_the_result(patch: pytest.MonkeyPatch) -> None:
+    """A flush that says that it stored what it did not."""
 
+    async def flush(self: StateCheckpoint, *, release: bool = False) -> None:
+        self._flushed = self._revision
 
-async def _forgetful_flush(self: StateCheckpoint, *, release: bool = False) -> None:
-    """Says that it stored everything."""
-    self._flushed = self._revision
+    patch.setattr(StateCheckpoint, "flush", flush)
 
 
 def _insert_or_ignore_results(patch: pytest.MonkeyPatch) -> None:
@@ -102,7 +99,7 @@ def _insert_or_ignore_results(patch: pytest.MonkeyPatch) -> None:
 MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], Effect]] = [
     (_no_intent, "non_idempotent"),
     (_no_guard, "idempotent"),
-    (_create_without_request, "idempotent"),
+    (_forgets_the_result, "idempotent"),
     (_insert_or_ignore_results, "non_idempotent"),
 ]
 
@@ -125,11 +122,9 @@ async def test_a_library_without_one_protection_is_caught(
     ("effect", "point", "mode"),
     [
         ("non_idempotent", 4, Mode.AFTER),
-        ("non_idempotent", 5, Mode.BEFORE),
         ("non_idempotent", 5, Mode.AFTER),
-        ("idempotent", 4, Mode.AFTER),
-        ("idempotent", 2, Mode.AFTER),
-        ("idempotent", 11, Mode.BEFORE),
+        ("idempotent", 1, Mode.AFTER),
+        ("idempotent", 9, Mode.BEFORE),
     ],
 )
 @pytest.mark.processes

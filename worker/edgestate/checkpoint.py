@@ -147,6 +147,13 @@ class StateCheckpoint:
         self._changed.add(step_index)
         self.mark_dirty()
 
+    def drop_steps(self, count: int) -> None:
+        """Of the steps, the first `count` are left; the others were never stored."""
+        del self._task.steps[count:]
+        self._task.total_steps = count
+        self._changed = {index for index in self._changed if index < count}
+        self._rewritten = {index for index in self._rewritten if index < count}
+
     def put_tool(self, state: ToolState) -> None:
         """`state` is stored together with the next flush."""
         self._tools[state.tool_name] = state

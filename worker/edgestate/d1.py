@@ -8,11 +8,10 @@ from typing import Any
 
 from edgestate import clock, d1_rows, sql
 from edgestate.bindings import D1Binding, D1Statement, KVBinding
-from edgestate.blobs import Blobs
 from edgestate.d1_call import GuardRefused, Rows
-from edgestate.d1_leases import D1Leases, acquiring
+from edgestate.d1_leases import acquiring
+from edgestate.d1_reading import D1Reading
 from edgestate.errors import (
-    CorruptRecord,
     FenceLost,
     InvalidTransition,
     SessionNotFound,
@@ -22,7 +21,6 @@ from edgestate.errors import (
     TaskQuarantined,
     VersionConflict,
 )
-from edgestate.keys import check_id
 from edgestate.models import TaskState, ToolState, VersionedTaskState
 from edgestate.records import requested, versioned
 from edgestate.traits import Lease, Lifetimes, Traits
@@ -33,7 +31,7 @@ FEW_STEPS = 4
 JSON_BYTES = 500_000
 
 
-class D1StateStore(D1Leases):
+class D1StateStore(D1Reading):
     """A `StateStore` on `env.DB`, with the tables of `edgestate/migrations`.
 
     Shape: `blobs` is a KV binding for step outputs too large for a row, None to refuse those.
@@ -46,8 +44,7 @@ class D1StateStore(D1Leases):
         lifetimes: Lifetimes | None = None,
         blobs: KVBinding | None = None,
     ) -> None:
-        super().__init__(db, lifetimes or Lifetimes())
-        self._blobs = Blobs(blobs, self.lifetimes.ttl_s)
+        super().__init__(db, lifetimes or Lifetimes(), blobs)
 
     @property
     def traits(self) -> Traits:
@@ -60,66 +57,6 @@ class D1StateStore(D1Leases):
             survives=True,
             value_limit_bytes=d1_rows.ROW_LIMIT_BYTES,
         )
-
-    # --- reading ---
-
-    async def get_task(self, task_id: str) -> VersionedTaskState | None:
-        check_id("task", task_id)
-        rows, steps = await self._d1.batch(
-            [self._d1.bound(sql.SELECT_TASK, task_id), self._d1.bound(sql.SELECT_STEPS, task_id)]
-        )
-        return await self._whole_task(rows[0], steps) if rows else None
-
-    async def _whole_task(self, row: Any, steps: Rows) -> VersionedTaskState:
-        task_id: str = row["id"]
-        if row["quarantine_reason"] is not None:
-            raise TaskQuarantined(task_id, row["quarantine_reason"])
-        try:
-            return d1_rows.task_from_rows(row, await self._blobs.filled(task_id, steps))
-        except CorruptRecord as error:
-            await self.quarantine_task(task_id, error.reason)
-            raise TaskQuarantined(task_id, error.reason) from error
-
-    async def _readable(self, rows: Rows, steps: Rows) -> list[VersionedTaskState]:
-        by_task: dict[str, Rows] = {}
-        for step in steps:
-            by_task.setdefault(step["task_id"], []).append(step)
-        tasks: list[VersionedTaskState] = []
-        for row in rows:
-            try:
-                tasks.append(await self._whole_task(row, by_task.get(row["id"], [])))
-            except TaskQuarantined as error:
-                logger.warning("task left out", extra={"task": row["id"], "why": error.reason})
-        return tasks
-
-    async def get_tasks_by_session(self, session_id: str) -> list[VersionedTaskState]:
-        check_id("session", session_id)
-        rows, steps = await self._d1.batch(
-            [
-                self._d1.bound(sql.SELECT_TASKS_OF_SESSION, session_id),
-                self._d1.bound(sql.SELECT_STEPS_OF_SESSION, session_id),
-            ]
-        )
-        return await self._readable(rows, steps)
-
-    async def get_failed_tasks(self, session_id: str | None = None) -> list[VersionedTaskState]:
-        if session_id is not None:
-            check_id("session", session_id)
-        rows, steps = await self._d1.batch(
-            [
-                self._d1.bound(sql.SELECT_FAILED_TASKS, session_id),
-                self._d1.bound(sql.SELECT_STEPS_OF_FAILED_TASKS, session_id),
-            ]
-        )
-        return await self._readable(rows, steps)
-
-    async def get_tool_state(self, task_id: str, tool_name: str) -> ToolState | None:
-        check_id("task", task_id)
-        check_id("tool", tool_name)
-        rows = await self._d1.rows(sql.SELECT_TOOL, task_id, tool_name)
-        return d1_rows.tool_from_row(rows[0]) if rows else None
-
-    # --- writing ---
 
     async def create_task(self, task: TaskState) -> VersionedTaskState:
         results = await self._write(
@@ -260,15 +197,6 @@ class D1StateStore(D1Leases):
             await self._d1.rows(sql.PUT_TOOL, *values)
         except StoreRejected as error:
             raise _missing_task(error, task_id) from error
-
-    async def quarantine_task(self, task_id: str, reason: str) -> None:
-        check_id("task", task_id)
-        logger.error("task quarantined", extra={"task": task_id, "why": reason})
-        await self._d1.rows(sql.QUARANTINE, task_id, reason)
-
-    async def list_quarantined(self, session_id: str | None = None) -> dict[str, str]:
-        rows = await self._d1.rows(sql.SELECT_QUARANTINED, session_id)
-        return {row["id"]: row["quarantine_reason"] for row in rows}
 
     # --- refusals ---
 

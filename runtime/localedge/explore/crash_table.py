@@ -104,9 +104,9 @@ def real_cases() -> list[Case]:
     """The deaths that are played with real processes: every point of two tasks, some of others."""
     cases: list[Case] = []
     some: tuple[tuple[int, Effect, range], ...] = (
-        (4, "non_idempotent", range(1, 16)),
-        (4, "idempotent", range(2, 12, 3)),
-        (10, "non_idempotent", range(3, 34, 9)),
+        (4, "non_idempotent", range(1, 11)),
+        (4, "idempotent", range(1, 10, 2)),
+        (10, "non_idempotent", range(2, 23, 5)),
     )
     for steps, effect, points in some:
         for point in points:

@@ -173,11 +173,14 @@ class Desk:
         batch.append(says(writing.SELECT_ANSWER, request_id))
         return batch
 
-    async def earlier(self, request_id: str, write: Write) -> Any:
-        """What a request that was made before was answered with."""
+    async def earlier(self, request_id: str, write: Write, *, anyone: bool = False) -> Any:
+        """What a request that was made before, by this agent or `anyone`, was answered with.
+
+        Errors: RequestMismatch, RequestInProgress.
+        """
         ((row,),) = await self.read(says(writing.SELECT_REQUEST, request_id))
         is_same = (row["operation"], row["fingerprint"]) == (write.operation, fingerprint(write))
-        if not is_same or row["agent_id"] != self.me:
+        if not is_same or not (anyone or row["agent_id"] == self.me):
             raise RequestMismatch(request_id)
         if row["status"] == "in_progress":
             raise RequestInProgress(request_id)
