@@ -77,8 +77,18 @@ class D1StateStore(D1Reading):
 
     async def _creation(self, task: TaskState) -> list[D1Statement]:
         values = d1_rows.insert_values(task)
-        steps = await self._step_statements(task, range(len(task.steps)), few=0)
-        return [self._d1.bound(sql.CREATE_TASK, *values, clock.now_ms()), *steps]
+        created = self._d1.bound(sql.CREATE_TASK, *values, clock.now_ms())
+        if not all(map(d1_rows.is_untouched, task.steps)):
+            return [
+                created,
+                *await self._step_statements(task, range(len(task.steps)), few=0),
+            ]
+        rows = [d1_rows.planned_values(step, task.task_id) for step in task.steps]
+        parts = json_parts(rows) if rows else []
+        return [
+            created,
+            *(self._d1.bound(sql.CREATE_STEPS, task.task_id, part) for part in parts),
+        ]
 
     async def start_task(
         self, task: TaskState, holder: str, *, ttl_s: float

@@ -227,6 +227,27 @@ def step_values(step: StepResult, task_id: str, output: str | None) -> list[Any]
     ]
 
 
+def is_untouched(step: StepResult) -> bool:
+    """Whether nobody began `step`: all that is to be stored of it is what was planned."""
+    return (
+        step.status == "pending"
+        and step.output is None
+        and step.attempt == 0
+        and step.error is None
+        and step.started_at is None
+        and step.resolution is None
+    )
+
+
+def planned_values(step: StepResult, task_id: str) -> list[Any]:
+    """The columns of `sql.CREATE_STEPS`."""
+    where = f"task {task_id}, step {step.step_index}"
+    given = optional_text(step.input, f"{where}, input")
+    messages = text_of([*step.messages], f"{where}, messages") if step.messages else "[]"
+    refuse_large(where, (given, messages))
+    return [step.step_index, step.action, given, step.effect, messages, step.group]
+
+
 def result_values(step: StepResult, task_id: str, output: str | None) -> list[Any]:
     """?2 to ?13 of `sql.SET_RESULT`."""
     where = f"task {task_id}, step {step.step_index}"

@@ -159,6 +159,12 @@ _ITEMS: Final = ", ".join(f"json_extract(value, '$[{n}]')" for n in range(18))
 PUT_STEPS: Final = f"""{_STEP_TARGET}
 SELECT ?1, {_ITEMS} FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM agent_tasks WHERE id = ?1)
 {_STEP_UPDATE}"""
+# As PUT_STEPS, for steps that nobody began: [index, action, input, effect, messages, group].
+CREATE_STEPS: Final = """
+INSERT INTO agent_task_steps (task_id, step_index, action, input, effect, messages, step_group)
+SELECT ?1, json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+  json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]')
+FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM agent_tasks WHERE id = ?1)"""
 
 # --- leases -----------------------------------------------------------------------------------
 

@@ -83,6 +83,7 @@ class Killer(Observer):
         self._meet(self._points[call.number], Mode.AFTER)
 
     def _meet(self, point: int, mode: Mode) -> None:
+        # Differs: a kill here also ends the statement under way; the platform may carry it out.
         if (point, mode) == self._fault:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""What the team knows: of the project for good, of a task while it lasts; to each what it may see."""
+"""What the team knows, of the project for good and of a task while it lasts; to each what is his."""
 
 from __future__ import annotations
 
