@@ -6,9 +6,10 @@ import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, ClassVar, Never
 
-from localedge.boundary import JsProxy, call_arguments, from_js, proxy
+from localedge.boundary import UNWRAPPED, JsProxy, call_arguments, from_js, proxy
 from localedge.probe import Call, Probe
 from localedge.values import JsObject
 
@@ -142,5 +143,6 @@ class _EnvWrapper:
         return None if value is None else proxy(value)
 
 
+UNWRAPPED[_BindingWrapper] = attrgetter("_binding")
 BindingWrapper = _BindingWrapper
 EnvWrapper = _EnvWrapper

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final, Never
 
@@ -69,6 +70,10 @@ def _refuse(value: object) -> Never:
     raise TypeError(f"{type(value)} cannot be sent over RPC.")
 
 
+UNWRAPPED: Final[dict[type, Callable[[Any], Any]]] = {}
+"""How an object of a class crosses that stands for one of the platform: `binding` fills it."""
+
+
 def to_js(value: Any) -> Any:
     """`value` as the other side sees it, copied.
 
@@ -81,6 +86,11 @@ def to_js(value: Any) -> Any:
         return _text_to_js(value)
     if kind is bool or kind is float:
         return value
+    if kind is int and -MAX_NUMBER_INT <= value <= MAX_NUMBER_INT:
+        return value
+    unwrap = UNWRAPPED.get(kind)
+    if unwrap is not None:
+        return unwrap(value)
     match value:
         case BigInt():
             return value

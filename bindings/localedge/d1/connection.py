@@ -33,6 +33,10 @@ class Connection(Protocol):
     text_factory: Any
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether what runs was told to end."""
+
+    @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""
 
@@ -62,3 +66,6 @@ class Connection(Protocol):
         self, name: str, narg: int, func: Callable[..., Any] | None, /, *, deterministic: bool = ...
     ) -> None:
         """Register `func`, or take a registered one off again."""
+
+    def create_window_function(self, name: str, num_params: int, aggregate_class: Any, /) -> None:
+        """Register a window function."""

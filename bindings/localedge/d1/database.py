@@ -38,7 +38,7 @@ class D1PreparedStatement(JsBinding):
     js_methods: ClassVar = {name: name for name in ("bind", "first", "all", "run", "raw")}
     js_properties: ClassVar = {"statement": "statement", "params": "params"}
 
-    __slots__ = ("_runner", "_values", "params", "statement")
+    __slots__ = ("_params", "_runner", "_values", "statement")
 
     def __init__(
         self,
@@ -49,8 +49,13 @@ class D1PreparedStatement(JsBinding):
     ) -> None:
         self._runner = runner
         self.statement = statement
-        self.params = [list(param) if isinstance(param, bytes) else param for param in params]
+        self._params = params
         self._values = values
+
+    @property
+    def params(self) -> list[Any]:
+        """What was bound; bytes as the numbers that they are to the platform."""
+        return [list(param) if isinstance(param, bytes) else param for param in self._params]
 
     def __repr__(self) -> str:
         return f"D1PreparedStatement({self.statement!r}, {self.params!r})"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
+from localedge.d1.connection import Connection
 from localedge.d1.engine import Value
 from localedge.d1.jsonb import encode
 
@@ -232,3 +233,23 @@ MISSING: Final = (
     Missing("iif", (3, 48), (2, 4, 5, 6, 7, 8), _iif),
 )
 STRING_AGG_SINCE: Final = (3, 44)
+
+
+def add_missing(
+    connection: Connection,
+    version: tuple[int, ...],
+    evaluate: Evaluate,
+    guarded: Callable[[Function], Function],
+) -> None:
+    """`connection` has the functions that D1 has and its engine of `version` lacks.
+
+    Shape: `guarded` keeps the text of what a function raises, which the driver would hide.
+    """
+    for missing in MISSING:
+        if missing.since > version:
+            function = guarded(missing.make(evaluate))
+            for arity in missing.arities:
+                connection.create_function(missing.name, arity, function, deterministic=True)
+    if version < STRING_AGG_SINCE:
+        window = type("StringAgg", (StringAgg,), {"evaluate": evaluate})
+        connection.create_window_function("string_agg", 2, window)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from localedge.boundary import JsDict, number_from_js
 from localedge.coercion import in_js_order, js_string
@@ -21,8 +21,14 @@ def bound(value: Any) -> Value:
 
     Errors: D1_TYPE_ERROR for what D1 cannot hold.
     """
+    kind = type(value)
+    if kind is str or value is None:
+        return cast("Value", value)
+    if kind is int or kind is float:
+        number = float(value)
+        return number if math.isfinite(number) else None
     match value:
-        case None | str() | bytes():
+        case str() | bytes():
             return value
         case BigInt():
             raise type_not_supported("bigint", js_string(value))

@@ -44,7 +44,12 @@ class Driver(sqlite3.Connection):
     is_busy = False
     is_ended = False
 
-    def put_under_rules(self, row_id: SharedRowId) -> None:
+    @property
+    def is_stopped(self) -> bool:
+        """Whether what runs has been interrupted, by its deadline or the engine's end."""
+        return self._is_timed_out or self.is_ended
+
+    def put_under_rules(self, row_id: SharedRowId, busy_timeout_s: float = 0.0) -> None:
         """Bring in D1's limits, functions and authorizer. Settings must be made before."""
         self.isolation_level = None
         self._switch = threading.Lock()
@@ -53,13 +58,15 @@ class Driver(sqlite3.Connection):
         self._plain = sqlite3.connect(":memory:", check_same_thread=False)
         self._idle = self.cursor()
         authorizer = Authorizer()
-        self.transactions = Transactions(self, authorizer, row_id, self._is_syntax_error)
+        self.transactions = Transactions(
+            self, authorizer, row_id, self._is_syntax_error, busy_timeout_s
+        )
         self._clock = SqlClock(self, self._evaluate)
         for setting in ("PRAGMA foreign_keys=ON", *rules.RESETS):
             self.transactions.own(setting)
         for name, value in rules.LIMITS.items():
             self.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{name}"), value)
-        self._add_missing_functions()
+        functions.add_missing(self, VERSION, self._evaluate, self.transactions.guarded)
         self.set_authorizer(authorizer)
         self.opened_at_s = float(str(self._evaluate(REAL_NOW, ())))
 
@@ -135,16 +142,6 @@ class Driver(sqlite3.Connection):
             return str(exc).endswith(": syntax error")
         return False
 
-    def _add_missing_functions(self) -> None:
-        for missing in functions.MISSING:
-            if missing.since > VERSION:
-                function = self.transactions.guarded(missing.make(self._evaluate))
-                for arity in missing.arities:
-                    self.create_function(missing.name, arity, function, deterministic=True)
-        if functions.STRING_AGG_SINCE > VERSION:
-            window = type("StringAgg", (functions.StringAgg,), {"evaluate": self._evaluate})
-            self.create_window_function("string_agg", 2, window)
-
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
@@ -172,7 +169,11 @@ class _Opening:
             if needed.exists() and not os.access(needed, os.W_OK):
                 raise cannot_open(self.path, "read-only", f"{needed.name} cannot be written")
         driver = sqlite3.connect(
-            self.path, timeout=self.busy_timeout_s, factory=Driver, check_same_thread=False
+            # Transactions waits for other programs' locks; SQLite's own waiting is unfair.
+            self.path,
+            timeout=0,
+            factory=Driver,
+            check_same_thread=False,
         )
         try:
             self._set_up(driver)
@@ -197,7 +198,8 @@ class _Opening:
                     raise
                 time.sleep(0.005)
         driver.execute(f"PRAGMA synchronous={_SYNCHRONOUS[self.durability]}")
-        driver.put_under_rules(SharedRowId(self.path.with_name(f"{self.path.name}-rowid")))
+        row_id = SharedRowId(self.path.with_name(f"{self.path.name}-rowid"))
+        driver.put_under_rules(row_id, self.busy_timeout_s)
 
 
 class SqliteEngine(Engine):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Final, cast
 
 from localedge.d1 import rules, texts
+from localedge.d1.attempts import Busy, Lenient, replacing, until_free, works_leniently
 from localedge.d1.authorizer import Authorizer
 from localedge.d1.connection import Connection
 from localedge.d1.engine import EngineError, Query, Result, Row, Value
@@ -39,12 +40,10 @@ _NEXT_BOOKMARK: Final = (
     f"ON CONFLICT (key) DO UPDATE SET value = value + 1 RETURNING value {OWN_MARK}"
 )
 _PAGE_BYTES: Final = 4096
+_SQLITE_BUSY: Final = 5
+_UNMEASURED: Final = -1
 _ROW_CHANGING: Final = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE"})
 _DDL_ROWS: Final = {"CREATE": 2, "DROP": 1, "ALTER": 1}
-
-
-class _Lenient(Exception):  # noqa: N818  (a signal inside this file)
-    """Nothing is committed, and the program works under a more lenient setting."""
 
 
 class Transactions:
@@ -56,7 +55,9 @@ class Transactions:
         authorizer: Authorizer,
         row_id: SharedRowId,
         is_syntax_error: IsSyntaxError,
+        busy_timeout_s: float = 0.0,
     ) -> None:
+        self._busy_timeout_s = busy_timeout_s
         self._connection = connection
         self._authorizer = authorizer
         self._row_id = row_id
@@ -74,16 +75,23 @@ class Transactions:
         Errors: EngineError; nothing of the program remains.
         """
         try:
-            return self._attempt(program)
-        except _Lenient:
+            return self._attempt_until_free(program)
+        except Lenient:
             connection = self._connection
-            connection.text_factory = _replacing
+            connection.text_factory = replacing
             connection.limit_length(rules.MAX_VALUE_BYTES + rules.ROW_HEADER_BYTES)
             try:
-                return self._attempt(program, is_lenient=True)
+                return self._attempt_until_free(program, is_lenient=True)
             finally:
                 connection.text_factory = str
                 connection.limit_length(rules.MAX_VALUE_BYTES)
+
+    def _attempt_until_free(self, program: Program, *, is_lenient: bool = False) -> list[Result]:
+        return until_free(
+            lambda: self._attempt(program, is_lenient=is_lenient),
+            timeout_s=self._busy_timeout_s,
+            is_stopped=lambda: self._connection.is_stopped,
+        )
 
     def _attempt(self, program: Program, *, is_lenient: bool = False) -> list[Result]:
         self._refusal = self._authorizer.text = None
@@ -94,6 +102,7 @@ class Transactions:
             self.own(_BEGIN_READING if program.is_read_only else _BEGIN_WRITING)
             for query in program.queries:
                 results.append(self._query(query))
+            size_after = self._size()
             self.own(_COMMIT)
         except EngineError as exc:
             exc.done = len(results)
@@ -102,16 +111,19 @@ class Transactions:
             # SQLite's word for a statement of more than the allowed number of operations.
             raise EngineError(texts.NO_MEMORY, done=len(results)) from exc
         except (connection.Error, connection.Warning) as exc:
-            if not is_lenient and _works_leniently(str(exc), program):
-                raise _Lenient from exc
-            raise EngineError(self.describe(exc), done=len(results)) from exc
+            if not is_lenient and works_leniently(str(exc), program):
+                raise Lenient from exc
+            failed = EngineError(self.describe(exc), done=len(results))
+            if getattr(exc, "sqlite_errorcode", 0) & 0xFF == _SQLITE_BUSY:
+                raise Busy(failed) from exc
+            raise failed from exc
         finally:
             if connection.in_transaction:
                 self.own(_ROLLBACK)
             if program.sets_pragma:
                 for reset in _RESETS:
                     self.own(reset)
-        return results
+        return _sized(results, size_after)
 
     def own(self, sql: str) -> int:
         """Run a statement of ours, unasked; the only number of its only row, if it has one."""
@@ -169,14 +181,14 @@ class Transactions:
         changes_before = self._connection.total_changes
         row_id_before = self._row_id.value
         may_resize = not parsed.is_read_only and last.verb not in _ROW_CHANGING
-        size_before = self._size() if may_resize else None
+        size_before = self._size() if may_resize else _UNMEASURED
         for statement in before:
             self._step(statement, None)
         columns, rows = self._step(last, values)
         if parsed.has_tail:
             raise EngineError(texts.NOT_A_STATEMENT)
         changes = self._connection.total_changes - changes_before
-        size_after = self._size()
+        size_after = self._size() if may_resize else _UNMEASURED
         last_row_id = self._row_id.value
         return Result(
             columns=columns,
@@ -185,7 +197,7 @@ class Transactions:
             last_row_id=last_row_id,
             changed_db=changes != 0
             or last_row_id != row_id_before
-            or (size_before is not None and size_before != size_after),
+            or (may_resize and size_before != size_after),
             size_after=size_after,
             # Differs: the platform counts rows inside the engine; these two are estimates.
             rows_read=changes if last.verb in ("UPDATE", "DELETE") else len(rows),
@@ -245,29 +257,19 @@ class Transactions:
         return self._bookmark
 
 
+def _sized(results: list[Result], size_after: int) -> list[Result]:
+    """`results` with the size where none was measured: that of the next statement with one.
+
+    Differs from asking after each statement by the pages that rows take in between; asking costs
+    as much as an INSERT.
+    """
+    for place in range(len(results) - 1, -1, -1):
+        if results[place].size_after == _UNMEASURED:
+            results[place] = results[place]._replace(size_after=size_after)
+        else:
+            size_after = results[place].size_after
+    return results
+
+
 def _is_count_error(exc: Exception) -> bool:
     return str(exc).startswith(("Incorrect number of bindings", "You did not supply a value"))
-
-
-def _works_leniently(text: str, program: Program) -> bool:
-    """Whether `text` is no failure on the platform.
-
-    It shows bytes that are no UTF-8 as U+FFFD, and a value of the greatest length has room for
-    its row's header.
-    """
-    if text.startswith("Could not decode to UTF-8"):
-        return True
-    return text == "string or blob too big" and any(
-        _is_nearly_too_big(value) for query in program.queries for value in query.values
-    )
-
-
-def _is_nearly_too_big(value: Value) -> bool:
-    if not isinstance(value, str | bytes):
-        return False
-    size = len(value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass"))
-    return rules.MAX_VALUE_BYTES - rules.ROW_HEADER_BYTES <= size <= rules.MAX_VALUE_BYTES
-
-
-def _replacing(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
