@@ -46,7 +46,7 @@ class Driver(sqlite3.Connection):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether what runs has been interrupted, by its deadline or the engine's end."""
+        """Whether what runs has been interrupted."""
         return self._is_timed_out or self.is_ended
 
     def put_under_rules(self, row_id: SharedRowId, busy_timeout_s: float = 0.0) -> None:
@@ -168,13 +168,8 @@ class _Opening:
         for needed in (self.path.parent, self.path):
             if needed.exists() and not os.access(needed, os.W_OK):
                 raise cannot_open(self.path, "read-only", f"{needed.name} cannot be written")
-        driver = sqlite3.connect(
-            # Transactions waits for other programs' locks; SQLite's own waiting is unfair.
-            self.path,
-            timeout=0,
-            factory=Driver,
-            check_same_thread=False,
-        )
+        # `attempts` waits for the locks of others.
+        driver = sqlite3.connect(self.path, timeout=0, factory=Driver, check_same_thread=False)
         try:
             self._set_up(driver)
         except BaseException:
@@ -198,8 +193,8 @@ class _Opening:
                     raise
                 time.sleep(0.005)
         driver.execute(f"PRAGMA synchronous={_SYNCHRONOUS[self.durability]}")
-        row_id = SharedRowId(self.path.with_name(f"{self.path.name}-rowid"))
-        driver.put_under_rules(row_id, self.busy_timeout_s)
+        shared = SharedRowId(self.path.with_name(f"{self.path.name}-rowid"))
+        driver.put_under_rules(shared, self.busy_timeout_s)
 
 
 class SqliteEngine(Engine):
