@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conformance.state_store import a_task
-from tests.edgestate.world import d1_binding, plan_of
+from tests.edgestate.world import d1_binding, kv_binding, plan_of
 
 from edgestate import (
     Agent,
@@ -207,10 +208,11 @@ async def test_a_step_whose_result_is_no_json_fails_and_says_that_it_ran(
 
 
 class Trouble(Observer):
-    """Makes D1 calls fail, before or after they were carried out."""
+    """Makes calls of one kind fail, before or after they were carried out."""
 
-    def __init__(self, error: Exception, *, after: bool, times: int = 1) -> None:
+    def __init__(self, error: Exception, *, after: bool, times: int = 1, kind: str = "d1") -> None:
         self._error, self._after, self.times = error, after, times
+        self._kind = kind
 
     async def before(self, call: Call) -> None:
         await self._meet(call, is_after=False)
@@ -219,7 +221,7 @@ class Trouble(Observer):
         await self._meet(call, is_after=True)
 
     async def _meet(self, call: Call, *, is_after: bool) -> None:
-        if call.kind == "d1" and is_after == self._after and self.times > 0:
+        if call.kind == self._kind and is_after == self._after and self.times > 0:
             self.times -= 1
             raise self._error
 
@@ -258,6 +260,54 @@ async def test_a_commit_whose_answer_is_lost_is_made_once(tmp_path: Path, after:
         assert stored is not None
         assert (stored.status, stored.steps[0].output) == ("completed", 5)
         assert stored.version == task.version
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("KV PUT failed: 500 Internal Server Error", StoreUnavailable),
+        ("KV PUT failed: 429 Too Many Requests", StoreUnavailable),
+        ("KV PUT failed: 400 Invalid expiration", StoreRejected),
+        ("KV PUT failed: 413 Value length", StoreRejected),
+    ],
+)
+async def test_trouble_in_kv_says_whether_something_was_written(
+    valkey_url: str, text: str, kind: type[Exception]
+) -> None:
+    probe = Probe()
+    async with kv_binding(valkey_url, probe=probe) as kv:
+        store = KVStateStore(kv)
+        await open_session("s", "u", store)
+        probe.attach(Trouble(JsException(text), after=False, kind="kv"))
+
+        with pytest.raises(kind):
+            await store.get_session("s")
+
+
+@pytest.mark.parametrize("binding", ["kv", "d1"])
+async def test_a_store_that_does_not_answer_is_an_unknown_outcome(
+    binding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Silent:
+        def prepare(self, sql: str) -> Any:
+            return self
+
+        def bind(self, *values: object) -> Any:
+            return self
+
+        async def batch(self, statements: object) -> None:
+            await asyncio.sleep(60)
+
+        async def get(self, key: object) -> None:
+            await asyncio.sleep(60)
+
+    monkeypatch.setattr("edgestate.kv_call.TIMEOUT_S", 0.01)
+    monkeypatch.setattr("edgestate.d1_call.TIMEOUT_S", 0.01)
+    silent: Any = Silent()
+    store: StateStore = KVStateStore(silent) if binding == "kv" else D1StateStore(silent)
+
+    with pytest.raises(StoreUnavailable):
+        await store.get_task("t")
 
 
 async def test_missing_tables_are_refused_with_the_databases_words(tmp_path: Path) -> None:

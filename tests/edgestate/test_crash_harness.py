@@ -10,15 +10,27 @@ from typing import Any
 
 import pytest
 
-from edgestate import run, sql
-from edgestate.checkpoint import StateCheckpoint
+from edgestate import (
+    Agent,
+    Backoff,
+    ChatReply,
+    CheckpointPolicy,
+    ScriptedModel,
+    StateCheckpoint,
+    Tool,
+    ToolCall,
+    ToolRequest,
+    run,
+    sql,
+)
 from edgestate.statuses import Effect
 from localedge.explore.crash import Ending, Explorer
 from localedge.explore.crash_table import simulated
 from localedge.explore.death import Mode
 from localedge.explore.real import Case, play
-from localedge.explore.reference import ReferenceTask
+from localedge.explore.reference import Happen, ReferenceTask
 from localedge.explore.world import World
+from localedge.probe import Call
 
 pytestmark = pytest.mark.anyio
 
@@ -31,6 +43,47 @@ async def test_no_death_at_any_two_points_loses_or_repeats_anything(effect: Effe
 
     assert [line.failures for line in (once, twice, late)] == [[], [], []]
     assert (once.runs, twice.runs, late.runs) >= (16, 110, 15)
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+@pytest.mark.parametrize("policy", [CheckpointPolicy.every_n(2), CheckpointPolicy.at_end()])
+async def test_no_policy_loses_or_repeats_anything_that_matters(
+    effect: Effect, policy: CheckpointPolicy
+) -> None:
+    assert await _failures(ReferenceTask(3, effect, policy=policy)) == []
+
+
+class Conversation(ReferenceTask):
+    """A model that wants two tools at once, then a charge, then answers."""
+
+    def agent(self, happen: Happen) -> Agent:
+        async def look(call: ToolCall) -> dict[str, int]:
+            happen(f"step {call.step_index}", call.idempotency_key)
+            return {"step": call.step_index}
+
+        async def charge(call: ToolCall) -> dict[str, int]:
+            happen(f"step {call.step_index}", None)
+            return {"step": call.step_index}
+
+        wishes = (ToolRequest("a", "look", {}), ToolRequest("b", "look", {}))
+        replies = [
+            ChatReply("", wishes),
+            ChatReply("", (ToolRequest("c", "charge", {}),)),
+            ChatReply("paid"),
+        ]
+        at_once = Backoff(first_s=0, cap_s=0)
+        tools = {
+            "look": Tool("look", look, "idempotent", backoff=at_once),
+            "charge": Tool("charge", charge),
+        }
+        return Agent(tools=tools, model=ScriptedModel(replies), model_backoff=at_once)
+
+    def step_of(self, call: Call) -> int:
+        return -1
+
+
+async def test_a_conversation_survives_every_death_and_late_write() -> None:
+    assert await _failures(Conversation(6, "non_idempotent")) == []
 
 
 async def test_only_a_death_around_the_effect_asks_a_person() -> None:

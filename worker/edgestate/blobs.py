@@ -14,6 +14,7 @@ from edgestate import keys
 from edgestate.bindings import KVBinding
 from edgestate.d1_rows import Row, optional_text
 from edgestate.errors import CorruptRecord, RecordTooLarge
+from edgestate.kv_call import KVCalls
 from edgestate.models import StepResult
 
 PREFIX: Final = "blob:"
@@ -29,7 +30,7 @@ class Blobs:
     """Puts large outputs into KV before the row that names them is written, and fetches them."""
 
     def __init__(self, kv: KVBinding | None, ttl_s: float) -> None:
-        self._kv = kv
+        self._kv = None if kv is None else KVCalls(kv)
         self._ttl_s = ttl_s * SESSION_LIVES
 
     async def stored(self, task_id: str, step: StepResult) -> str | None:

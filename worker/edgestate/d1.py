@@ -138,6 +138,10 @@ class D1StateStore(D1Reading):
         if isinstance(task, VersionedTaskState):
             task.version = results[-1][0]["version"]
 
+    async def save_task_with_steps(self, task: TaskState) -> None:
+        """`save_task`, by the name that the document gives it here."""
+        await self.save_task(task)
+
     async def commit(
         self,
         task: VersionedTaskState,

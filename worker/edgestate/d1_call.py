@@ -4,13 +4,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from edgestate.bindings import D1Binding, D1Statement
 from edgestate.errors import StateError, StoreRejected, StoreUnavailable
 
 Rows = list[Any]
+
+TIMEOUT_S: Final = 35.0
+"""More than the 30 s that the platform gives a batch.
+
+Source: reference/kv-d1-contract.md 2.9, read 2026-12-01.
+"""
 
 
 class GuardRefused(StateError):
@@ -59,7 +66,8 @@ class D1Calls:
         database did (nothing was written); StoreUnavailable otherwise (unknown).
         """
         try:
-            results = await self._db.batch(list(statements))
+            async with asyncio.timeout(TIMEOUT_S):
+                results = await self._db.batch(list(statements))
         except Exception as error:
             # The platform's exception class can only be imported on the edge.
             raise _translated(error) from error

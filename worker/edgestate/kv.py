@@ -54,10 +54,10 @@ class KVStateStore(KVSessions):
     # --- tasks ---
 
     async def get_task(self, task_id: str) -> VersionedTaskState | None:
-        reason = await self.kv.get(keys.quarantine(task_id))
+        reason = await self._kv.get(keys.quarantine(task_id))
         if reason is not None:
             raise TaskQuarantined(task_id, reason)
-        text = await self.kv.get(keys.task(task_id))
+        text = await self._kv.get(keys.task(task_id))
         return None if text is None else await self._whole(task_id, text)
 
     async def _whole(self, task_id: str, text: str) -> VersionedTaskState:
@@ -89,9 +89,9 @@ class KVStateStore(KVSessions):
         if len(text.encode()) > VALUE_LIMIT_BYTES:
             raise RecordTooLarge(f"task {task.task_id}", len(text.encode()), VALUE_LIMIT_BYTES)
         lifetime = await self._lifetime(task.session_id)
-        await self.kv.put(keys.task(task.task_id), text, **lifetime)
+        await self._kv.put(keys.task(task.task_id), text, **lifetime)
         # Last, so that a member always has its record; a crash in between is mended by any save.
-        await self.kv.put(keys.session_task(task.session_id, task.task_id), "", **lifetime)
+        await self._kv.put(keys.session_task(task.session_id, task.task_id), "", **lifetime)
         if isinstance(task, VersionedTaskState):
             task.version = new.version
 
@@ -117,9 +117,9 @@ class KVStateStore(KVSessions):
 
     async def quarantine_task(self, task_id: str, reason: str) -> None:
         logger.error("task quarantined", extra={"task": task_id, "why": reason})
-        if await self.kv.get(keys.quarantine(task_id)) is None:
+        if await self._kv.get(keys.quarantine(task_id)) is None:
             ttl_s = max(60, int(self.lifetimes.ttl_s))
-            await self.kv.put(keys.quarantine(task_id), reason, expirationTtl=ttl_s)
+            await self._kv.put(keys.quarantine(task_id), reason, expirationTtl=ttl_s)
 
     async def list_quarantined(self, session_id: str | None = None) -> dict[str, str]:
         prefix = "agent:quarantine" if session_id is None else keys.session_tasks(session_id)
@@ -132,17 +132,17 @@ class KVStateStore(KVSessions):
 
     async def get_tool_state(self, task_id: str, tool_name: str) -> ToolState | None:
         key = keys.tool_state(task_id, tool_name)
-        text = await self.kv.get(key)
+        text = await self._kv.get(key)
         return None if text is None else records.tool_from_json(text, key)
 
     async def save_tool_state(self, state: ToolState, task_id: str) -> None:
         if state.task_id != task_id:
             raise StoreRejected(f"the tool state is of task {state.task_id}, not {task_id}.")
-        text = await self.kv.get(keys.task(task_id))
+        text = await self._kv.get(keys.task(task_id))
         session_id = None if text is None else (await self._whole(task_id, text)).session_id
         lifetime = await self._lifetime(session_id)
         key = keys.tool_state(task_id, state.tool_name)
-        await self.kv.put(key, records.to_json(state), **lifetime)
+        await self._kv.put(key, records.to_json(state), **lifetime)
 
     # --- what KV cannot promise ---
 

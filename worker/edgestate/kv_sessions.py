@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from edgestate import clock, keys, records
 from edgestate.bindings import KVBinding
+from edgestate.kv_call import KVCalls
 from edgestate.models import SessionState
 from edgestate.statuses import refuse_impossible
 from edgestate.traits import Lifetimes, Swept
@@ -26,6 +27,7 @@ class KVSessions:
 
     def __init__(self, kv: KVBinding, lifetimes: Lifetimes) -> None:
         self.kv = kv
+        self._kv = KVCalls(kv)
         self._lifetimes = lifetimes
 
     @property
@@ -34,7 +36,7 @@ class KVSessions:
 
     async def get_session(self, session_id: str) -> SessionState | None:
         key = keys.session(session_id)
-        text = await self.kv.get(key)
+        text = await self._kv.get(key)
         if text is None:
             return None
         session = records.session_from_json(text, key)
@@ -67,9 +69,9 @@ class KVSessions:
 
     async def _put(self, session: SessionState) -> None:
         lifetime = self._until(self._ends_at(session))
-        await self.kv.put(keys.session(session.session_id), records.to_json(session), **lifetime)
+        await self._kv.put(keys.session(session.session_id), records.to_json(session), **lifetime)
         member = keys.user_session(session.user_id, session.session_id)
-        await self.kv.put(member, "", **lifetime)
+        await self._kv.put(member, "", **lifetime)
 
     async def _prolong_members(self, session: SessionState) -> None:
         """What would end over half a TTL before its session is put again with the session's end."""
@@ -79,9 +81,9 @@ class KVSessions:
             if expiration is None or expiration > ends_at - self.lifetimes.ttl_s / 2:
                 continue
             for key in await self._owned(keys.last_id(name), name):
-                value = await self.kv.get(key)
+                value = await self._kv.get(key)
                 if value is not None:
-                    await self.kv.put(key, value, **self._until(ends_at))
+                    await self._kv.put(key, value, **self._until(ends_at))
 
     async def _owned(self, task_id: str, member: str) -> list[str]:
         tools = [name async for name, _ in self._listed(keys.task_tools(task_id))]
@@ -108,10 +110,10 @@ class KVSessions:
         async for name, _ in self._listed(f"{keys.session_tasks(session_id)}:"):
             task_id = keys.last_id(name)
             for key in [*await self._owned(task_id, name), keys.lock(task_id)]:
-                await self.kv.delete(key)
+                await self._kv.delete(key)
         if session is not None:
-            await self.kv.delete(keys.user_session(session.user_id, session_id))
-        await self.kv.delete(keys.session(session_id))
+            await self._kv.delete(keys.user_session(session.user_id, session_id))
+        await self._kv.delete(keys.session(session_id))
 
     async def sweep(self, *, limit: int = 100) -> Swept:
         """Nothing to do: every key ends by itself, and KV lists no sessions by their activity."""
@@ -124,7 +126,7 @@ class KVSessions:
         cursor: str | None = None
         while True:
             more = {} if cursor is None else {"cursor": cursor}
-            page = await self.kv.list(prefix=prefix, **more)
+            page = await self._kv.list(prefix=prefix, **more)
             for key in page["keys"]:
                 yield key["name"], key.get("expiration")
             if page["list_complete"]:
@@ -138,5 +140,5 @@ class KVSessions:
     async def _many(self, names: list[str]) -> dict[str, str | None]:
         found: dict[str, str | None] = {}
         for start in range(0, len(names), BULK_KEYS):
-            found.update(await self.kv.get(names[start : start + BULK_KEYS]))
+            found.update(await self._kv.get(names[start : start + BULK_KEYS]))
         return found

@@ -12,6 +12,7 @@ import edgestate
 from edgestate import (
     Agent,
     Backoff,
+    CheckpointPolicy,
     D1StateStore,
     PlannedStep,
     Tool,
@@ -52,7 +53,9 @@ async def create_tables(database: D1Database) -> None:
 Happen = Callable[[str, str | None], None]
 
 
-def agent_of(steps: int, effect: Effect, happen: Happen) -> Agent:
+def agent_of(
+    steps: int, effect: Effect, happen: Happen, policy: CheckpointPolicy | None = None
+) -> Agent:
     """An agent whose task has `steps` steps that each make one effect outside."""
 
     async def act(call: ToolCall) -> dict[str, int]:
@@ -65,7 +68,8 @@ def agent_of(steps: int, effect: Effect, happen: Happen) -> Agent:
         return [PlannedStep("act", {"n": index}) for index in range(steps)]
 
     tool = Tool("act", act, effect, backoff=Backoff(first_s=0, cap_s=0))
-    return Agent(tools={"act": tool}, plan=plan)
+    policy = policy or CheckpointPolicy.every_step()
+    return Agent(tools={"act": tool}, plan=plan, policy=policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class ReferenceTask:
     steps: int
     effect: Effect
     lease_s: float = 61.0
+    policy: CheckpointPolicy | None = None
 
     @property
     def name(self) -> str:
@@ -88,13 +93,17 @@ class ReferenceTask:
         def happen(name: str, key: str | None) -> None:
             world.effects.happen(name, key=key, worker=world.worker)
 
-        agent = agent_of(self.steps, self.effect, happen)
+        agent = self.agent(happen)
         edgestate.observe = observing(probe)
         try:
             result = await run_agent_with_lock("go", SESSION, env, agent=agent, request_id=REQUEST)
         finally:
             edgestate.observe = None
         return ANSWERS[result["status"]]
+
+    def agent(self, happen: Happen) -> Agent:
+        """What runs the task; `happen` is the outside world."""
+        return agent_of(self.steps, self.effect, happen, self.policy)
 
     async def decide(self, env: Any, world: World) -> None:
         store = D1StateStore(env.DB)

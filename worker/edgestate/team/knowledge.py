@@ -1,4 +1,4 @@
-"""What the team knows, of the project for good and of a task while it lasts; to each what is his."""
+"""What the team knows of the project for good, and of a task while it lasts; each its own."""
 
 from __future__ import annotations
 

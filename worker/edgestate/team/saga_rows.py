@@ -129,7 +129,8 @@ class StepRow:
         is_named = self.condition in (failure, failed_step)
         if self.forward == "failed":
             return is_named and self.condition is not None
-        return is_named or self.condition == ANY
+        # Whether it happened is not known: undoing is made for that, whatever the failure was.
+        return is_named or self.condition == ANY or self.forward == "unknown"
 
 
 @dataclass(slots=True)
