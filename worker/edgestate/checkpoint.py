@@ -82,8 +82,16 @@ class CheckpointPolicy:
 
 
 def _head_of(task: TaskState) -> tuple[object, ...]:
-    """All of the task but its pointer, status and steps."""
-    own = (task.goal, task.total_steps, task.iteration, task.outcome, task.error, task.error_code)
+    """All of the task but its pointer and steps."""
+    own = (
+        task.status,
+        task.goal,
+        task.total_steps,
+        task.iteration,
+        task.outcome,
+        task.error,
+        task.error_code,
+    )
     return (*own, task.result, {**task.counters}, {**task.intermediate})
 
 

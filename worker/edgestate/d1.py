@@ -170,7 +170,7 @@ class D1StateStore(D1Reading):
         return expected + 1
 
     def _pointer(self, task: VersionedTaskState, fence: int) -> list[D1Statement]:
-        moved = (task.task_id, task.version, task.status, task.current_step, task.updated_at)
+        moved = (task.task_id, task.version, task.current_step, task.updated_at)
         return [
             self._d1.bound(sql.MOVE_POINTER, *moved, fence),
             self._d1.bound(sql.GUARD_COMMIT, task.task_id, fence),

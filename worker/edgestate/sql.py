@@ -122,12 +122,11 @@ UPDATE agent_tasks SET
   lease_expires_at = CASE WHEN ?16 = 1 THEN 0 ELSE lease_expires_at END,
   lease_holder = CASE WHEN ?16 = 1 THEN NULL ELSE lease_holder END
 WHERE id = ?1 AND version = ?2 AND (?15 IS NULL OR fence = ?15) AND quarantine_reason IS NULL"""
-# The same for a run's ordinary progress, under the fence ?6.
+# The same for a run's ordinary progress, under the fence ?5. It touches no indexed column.
 MOVE_POINTER: Final = """
 UPDATE agent_tasks SET
-  version = version + 1, status = ?3, current_step = ?4, updated_at = MAX(updated_at, ?5),
-  claims = 0
-WHERE id = ?1 AND version = ?2 AND fence = ?6 AND quarantine_reason IS NULL"""
+  version = version + 1, current_step = ?3, updated_at = MAX(updated_at, ?4), claims = 0
+WHERE id = ?1 AND version = ?2 AND fence = ?5 AND quarantine_reason IS NULL"""
 GUARD_COMMIT: Final = """
 INSERT INTO agent_guard (reason)
 SELECT CASE WHEN (SELECT fence FROM agent_tasks WHERE id = ?1) <> ?2

@@ -84,7 +84,7 @@ class StateStore(Protocol):
 
         Shape: `steps` are stored whole, new ones too; of `results` what running them changes.
         `task` is left as it is; `release` ends the lease in the same write. With
-        `is_pointer_only` and a lease, nothing else of the task has changed.
+        `is_pointer_only` and a lease, nothing else of the task has changed, its status neither.
         Errors: VersionConflict if `task.version` is not the stored one, FenceLost if a later
         lease than `lease` was given; nothing is written then.
         """
