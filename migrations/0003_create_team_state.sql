@@ -304,12 +304,17 @@ CREATE TABLE dead_letters (
 );
 CREATE UNIQUE INDEX dead_letters_open ON dead_letters (kind, ref, step) WHERE requeued_at IS NULL;
 
--- Of the example that ships with the library: what a collector has collected.
+-- Of the example that ships with the library: what was collected, and what must be again.
+CREATE TABLE collections (
+  saga_id TEXT PRIMARY KEY REFERENCES sagas(saga_id),
+  required_recollect INTEGER NOT NULL DEFAULT 0,
+  reason TEXT NOT NULL DEFAULT '',
+  trace_id TEXT NOT NULL
+);
 CREATE TABLE raw_data (
   saga_id TEXT NOT NULL,
   position INTEGER NOT NULL,
   record TEXT NOT NULL,
-  required_recollect INTEGER NOT NULL DEFAULT 0,
   trace_id TEXT NOT NULL,
   PRIMARY KEY (saga_id, position)
 );

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.edgestate.world import d1_binding
-from tests.team.world import PATIENT, Team
+from tests.edgestate.world import d1_binding, kv_binding
+from tests.team.world import PATIENT, SlowDatabase, Team
 
-from edgestate.team.record import D1Record
+from edgestate.team import D1Record
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +33,20 @@ def database(empty_database: Path, tmp_path: Path) -> Path:
 async def team(database: Path) -> AsyncIterator[Team]:
     async with d1_binding(database, is_migrated=True) as db:
         yield Team(db, D1Record(db, deadlines=PATIENT))
+
+
+@pytest.fixture
+async def cached_team(database: Path, valkey_url: str) -> AsyncIterator[tuple[Team, SlowDatabase]]:
+    """A team with a cache, whose database can be slowed down, with short deadlines."""
+    async with (
+        d1_binding(database, is_migrated=True) as db,
+        kv_binding(valkey_url) as kv,
+    ):
+        slow = SlowDatabase(db)
+        yield Team(db, D1Record(slow, deadlines=PATIENT), kv), slow
+
+
+@pytest.fixture
+async def kv(valkey_url: str) -> AsyncIterator[Any]:
+    async with kv_binding(valkey_url) as binding:
+        yield binding

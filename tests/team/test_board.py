@@ -9,8 +9,7 @@ from tests.conftest import Freeze
 from tests.team.world import Team, claimed
 
 from edgestate.errors import FenceLost, LeaseLost, VersionConflict
-from edgestate.team.board_rows import Subtask, lane_of
-from edgestate.team.errors import AccessDenied, CyclicPlan
+from edgestate.team import AccessDenied, CyclicPlan, Subtask, lane_of
 from localedge.errors import JsException
 
 pytestmark = pytest.mark.anyio

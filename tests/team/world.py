@@ -2,72 +2,48 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 from pydantic import JsonValue
-from tests.edgestate.world import d1_binding
 
-from edgestate.team.board import Board, Held
-from edgestate.team.board_rows import Subtask
-from edgestate.team.contexts import Contexts
-from edgestate.team.desk import Cycle, Desk, Identity, Role
-from edgestate.team.messages import Decisions, Messages
-from edgestate.team.planning import Planning
-from edgestate.team.record import D1Record, Deadlines
-from edgestate.team.reviews import Reviews
-from edgestate.team.roster import enrol
+from edgestate.team import (
+    Cycle,
+    D1Record,
+    Deadlines,
+    Held,
+    Role,
+    Subtask,
+    TeamMember,
+    enrol,
+)
 
 PATIENT: Final = Deadlines(read_s=20, write_s=20)
 """What is tested here is not how busy the machine is."""
 
 
-class Member:
-    """One life of an agent, with everything that it can do."""
-
-    def __init__(self, desk: Desk, *, lane: int = 0) -> None:
-        self.desk = desk
-        self.messages = Messages(desk)
-        self.decisions = Decisions(desk)
-        self.contexts = Contexts(desk)
-        self.board = Board(desk, lane=lane)
-        self.planning = Planning(desk)
-        self.reviews = Reviews(desk)
-
-    @property
-    def id(self) -> str:
-        return self.desk.me
-
-    def born_again(self) -> Member:
-        """Another life of the same agent: what the process knew is gone."""
-        identity = dataclasses.replace(
-            self.desk.identity, incarnation=self.desk.identity.incarnation + "'"
-        )
-        return Member(Desk(self.desk.record, identity))
-
-
 class Team:
     """A database and the agents on it."""
 
-    def __init__(self, db: Any, record: D1Record) -> None:
+    def __init__(self, db: Any, record: D1Record, kv: Any = None) -> None:
         self.db = db
         self.record = record
+        self.kv = kv
 
-    async def member(self, agent_id: str, role: Role, *, lane: int = 0) -> Member:
-        """The agent, enrolled."""
-        identity: Identity = await enrol(self.record, agent_id, role)
-        return Member(Desk(self.record, identity), lane=lane)
+    async def member(self, agent_id: str, role: Role, *, lane: int = 0) -> TeamMember:
+        """A new life of the agent, which is enrolled."""
+        return TeamMember(
+            self.record, await enrol(self.record, agent_id, role), kv=self.kv, lane=lane
+        )
 
-    async def planner(self) -> Member:
+    async def planner(self) -> TeamMember:
         return await self.member("planner", "planner")
 
-    async def worker(self, number: int = 1) -> Member:
+    async def worker(self, number: int = 1) -> TeamMember:
         return await self.member(f"worker-{number}", "worker", lane=number - 1)
 
-    async def critic(self) -> Member:
+    async def critic(self) -> TeamMember:
         return await self.member("critic", "critic")
 
     async def goal(
@@ -95,16 +71,41 @@ class Team:
         statement = self.db.prepare(sql)
         await (statement.bind(*values) if values else statement).run()
 
+    async def counters(self) -> dict[str, int]:
+        """What the database has counted."""
+        return {row["name"]: row["value"] for row in await self.rows("SELECT * FROM team_counters")}
 
-async def claimed(member: Member, **options: Any) -> Held:
+
+async def claimed(member: TeamMember, **options: Any) -> Held:
     """A task that `member` has."""
     held = await member.board.claim(**options)
     assert held is not None
     return held
 
 
-@asynccontextmanager
-async def team_on(path: Path, *, deadlines: Deadlines = PATIENT) -> AsyncIterator[Team]:
-    """A team on the new database `path`."""
-    async with d1_binding(path) as db:
-        yield Team(db, D1Record(db, deadlines=deadlines))
+class SlowDatabase:
+    """A database that answers late, or not at all.
+
+    Shape: the next `times` calls do their work, and answer after `delay_s`; with `is_down` every
+    call fails before it does anything.
+    """
+
+    def __init__(self, db: Any) -> None:
+        self._db = db
+        self.delay_s = 0.0
+        self.times = 0
+        self.is_down = False
+        self.calls = 0
+
+    def prepare(self, sql: str) -> Any:
+        return self._db.prepare(sql)
+
+    async def batch(self, statements: Sequence[Any]) -> Any:
+        self.calls += 1
+        if self.is_down:
+            raise TimeoutError("the database is gone")
+        answer = await self._db.batch([*statements])
+        if self.times > 0:
+            self.times -= 1
+            await asyncio.sleep(self.delay_s)
+        return answer
