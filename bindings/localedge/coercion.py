@@ -113,7 +113,7 @@ def js_number(value: Any) -> float:
             return _number_of_text(value.strip(_JS_SPACE))
         case JsDate():
             return value.epoch_ms
-        case list() if not isinstance(value, JsSet):
+        case bytes() | list() if not isinstance(value, JsSet):
             return _number_of_text(js_string(value).strip(_JS_SPACE))
     return math.nan
 

@@ -9,6 +9,7 @@ function `JsFunction`, and any other object `JsObject`.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -51,6 +52,8 @@ class JsDate:
 
     def text(self) -> str:
         """The form of `String(date)`; the platform's zone is UTC."""
+        if not math.isfinite(self.epoch_ms):
+            return "Invalid Date"
         moment = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=self.epoch_ms)
         return f"{moment:%a %b %d %Y %H:%M:%S} GMT+0000 (Coordinated Universal Time)"
 

@@ -59,6 +59,7 @@ async def test_an_allowed_function_can_be_called(db: Any, name: str) -> None:
         "sqlite_version()",
         "sqlite_source_id()",
         "fts5_source_id()",
+        "fts5(1)",
         "sqlite_compileoption_get(1)",
         "sqlite_compileoption_used('x')",
     ],

@@ -93,6 +93,8 @@ async def test_comments_in_a_batch_are_left_out_of_its_results(db: Any) -> None:
     ("given", "message"),
     [
         ([], "Error: D1_ERROR: No SQL statements detected."),
+        ([None], "TypeError: Cannot read properties of null (reading 'statement')"),
+        (set(), "TypeError: statements.map is not a function"),
         ("x", "TypeError: statements.map is not a function"),
         ({}, "TypeError: statements.map is not a function"),
         (None, "TypeError: Cannot read properties of null (reading 'map')"),
@@ -153,7 +155,7 @@ async def test_exec_names_the_first_line_whichever_failed(
 
     assert caught.value.message == f"D1_EXEC_ERROR: Error in line 1: {line}: {text}"
     assert caught.value.cause is not None
-    assert caught.value.cause.message == text
+    assert caught.value.cause.message == f"Error in line 1: {line}: {text}"
 
 
 async def test_exec_needs_a_text(db: Any) -> None:
@@ -199,7 +201,11 @@ async def test_deferral_ends_with_its_call(db: Any) -> None:
 
 
 async def test_dump_and_query_fail_as_they_do_on_the_platform(db: Any) -> None:
-    assert await _message(db.dump()) == "Error: D1_DUMP_ERROR: Status + 404"
+    with pytest.raises(JsException) as caught:
+        await db.dump()
+    assert caught.value.message == "D1_DUMP_ERROR: Status + 404"
+    assert caught.value.cause is not None
+    assert caught.value.cause.message == "Status 404"
     assert (await _message(db.query("SELECT 1"))).startswith(
         "Error: D1_ERROR: D1Database.query() requires the d1_binding_jsrpc compatibility flag."
     )

@@ -8,6 +8,7 @@ import pytest
 from tests.d1.asking import refusal
 
 pytestmark = pytest.mark.anyio
+_TRIGGER = "AFTER INSERT ON t BEGIN SELECT 1; END"
 
 
 # Answers of SQLite 3.53.4 (sqlite3_error_offset), read 2026-12-01.
@@ -29,7 +30,14 @@ pytestmark = pytest.mark.anyio
         ("SELECT 'x()', x()", "no such function: x at offset 14"),
         ("SELECT count(count(*))", "misuse of aggregate function count()"),
         ("CREATE TABLE x (a CHECK (y > 1))", "no such column: y at offset 25"),
-        ("SELECT 1; SELEC", 'near "SELEC": syntax error at offset 1'),
+        # workerd 2026-11-17 leaves out the space before a later statement, and nothing else.
+        ("SELECT 1; \n SELEC", 'near "SELEC": syntax error at offset 0'),
+        (
+            f"CREATE TRIGGER r {_TRIGGER}; CREATE TRIGGER r {_TRIGGER}",
+            "trigger r already exists at offset 15",
+        ),
+        ("SELECT 1; /* c */ SELEC", 'near "SELEC": syntax error at offset 8'),
+        ("SELECT \ud800", "no such column: \ufffd\ufffd\ufffd at offset 7"),
     ],
 )
 async def test_an_error_tells_its_place_in_its_statement(db: Any, sql: str, text: str) -> None:

@@ -144,6 +144,12 @@ async def test_a_named_parameter_keeps_its_name_as_the_columns_name(db: Any) -> 
     assert await db.prepare("SELECT :a").bind(1).first() == {":a": 1}
 
 
+async def test_a_name_beside_numbers_is_the_columns_name_too(db: Any) -> None:
+    row = await db.prepare("SELECT :a, ?1, @b, ?, '?'").bind(1, 2, 3).first()
+
+    assert row == {":a": 1, "?1": 1, "@b": 2, "?3": 3, "'?'": "?"}
+
+
 @pytest.mark.parametrize(
     ("sql", "values"),
     [
@@ -190,3 +196,4 @@ async def test_a_statement_shows_its_text_and_its_values(db: Any) -> None:
 
     assert statement.statement == "SELECT ?, ?"
     assert statement.params == [[97], 1]
+    assert type(db.prepare("SELECT ?").bind(True).params[0]) is int

@@ -179,6 +179,18 @@ async def test_a_number_outside_32_bits_is_a_type_error(option: str, number: Any
     )
 
 
+async def test_a_number_loses_its_fraction_before_its_range_is_looked_at(kv: Any) -> None:
+    await kv.put("k", "v", expiration=2**31 - 0.5)
+
+    assert (await kv.list())["keys"][0].expiration == 2**31 - 1
+
+
+async def test_one_byte_is_the_number_that_it_reads_as(kv: Any) -> None:
+    await kv.put("k", "v")
+
+    assert await kv.get("k", cacheTtl=b"<") == "v"
+
+
 async def test_a_bigint_is_no_option(kv: Any) -> None:
     with pytest.raises(JsException, match="Cannot convert a BigInt value to a number"):
         await kv.put("k", "v", expirationTtl=2**60)

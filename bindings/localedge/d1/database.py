@@ -18,7 +18,7 @@ from localedge.d1.errors import column_not_found, d1_error, exec_error
 from localedge.d1.results import bound, objects_out, result_out, rows_out
 from localedge.d1.statements import parse
 from localedge.errors import JsException, js_type_error
-from localedge.values import UNDEFINED
+from localedge.values import UNDEFINED, JsSet
 
 logger = logging.getLogger(__name__)
 
@@ -54,8 +54,8 @@ class D1PreparedStatement(JsBinding):
 
     @property
     def params(self) -> list[Any]:
-        """What was bound; bytes as the numbers that they are to the platform."""
-        return [list(param) if isinstance(param, bytes) else param for param in self._params]
+        """What was bound; bytes as the numbers that they are to the platform, so are Booleans."""
+        return [_shown(param) for param in self._params]
 
     def __repr__(self) -> str:
         return f"D1PreparedStatement({self.statement!r}, {self.params!r})"
@@ -101,6 +101,12 @@ class D1PreparedStatement(JsBinding):
         return [list(result.columns), *rows] if wants_names else rows
 
 
+def _shown(param: Any) -> Any:
+    if isinstance(param, bytes):
+        return list(param)
+    return int(param) if isinstance(param, bool) else param
+
+
 async def _run(runner: Runner, queries: Sequence[Query]) -> list[Result]:
     running = [query for query in queries if not query.parsed.is_blank]
     if not running:
@@ -112,7 +118,7 @@ async def _run(runner: Runner, queries: Sequence[Query]) -> list[Result]:
 
 
 async def _batch(runner: Runner, statements: Any) -> list[JsDict]:
-    if not isinstance(statements, list):
+    if not isinstance(statements, list) or isinstance(statements, JsSet):
         raise _no_method(statements, "statements", "map")
     results = await _run(runner, [_query_of(statement) for statement in statements])
     return [result_out(result) for result in results]
@@ -129,6 +135,9 @@ def _no_method(value: Any, argument: str, method: str) -> JsException:
 def _query_of(statement: Any) -> Query:
     if isinstance(statement, D1PreparedStatement):
         return statement.query
+    if statement is None or statement is UNDEFINED:
+        text = f"Cannot read properties of {js_string(statement)} (reading 'statement')"
+        raise js_type_error(text)
     if isinstance(statement, dict) and isinstance(statement.get("statement"), str):
         params = statement.get("params")
         values = params if isinstance(params, list) else []
@@ -183,13 +192,12 @@ class D1Database(JsBinding):
 
     async def dump(self, *_rest: Any) -> Any:
         """Nothing: the platform gives a dump of alpha databases only, and so do we."""
-        text = "Status + 404"
-        raise d1_error(text, prefix="D1_DUMP_ERROR")
+        raise JsException("D1_DUMP_ERROR: Status + 404", cause=JsException("Status 404"))
 
     async def query(self, *_rest: Any) -> Any:
         """Nothing: the platform has it behind a flag."""
-        raise d1_error(
-            "D1Database.query() requires the d1_binding_jsrpc compatibility flag. "
+        raise JsException(
+            "D1_ERROR: D1Database.query() requires the d1_binding_jsrpc compatibility flag. "
             "Enable d1_binding_jsrpc before calling query()."
         )
 

@@ -15,8 +15,7 @@ def d1_error(text: str, *, prefix: str = "D1_ERROR") -> JsException:
 
 def exec_error(first_line: str, text: str) -> JsException:
     """What `exec` raises: it always names the first line, whichever failed."""
-    message = f"D1_EXEC_ERROR: Error in line 1: {first_line}: {text}"
-    return JsException(message, cause=JsException(text))
+    return d1_error(f"Error in line 1: {first_line}: {text}", prefix="D1_EXEC_ERROR")
 
 
 def column_not_found(column: str) -> JsException:

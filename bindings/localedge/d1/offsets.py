@@ -30,7 +30,7 @@ _FUNCTION: Final = re.compile(
     r"|misuse of (?:aggregate|aggregate function|window function):? )(\w+)(?:\(\))?\Z"
 )
 _COLUMN: Final = re.compile(r"(?:no such column|ambiguous column name): (.+)\Z", re.DOTALL)
-_OBJECT: Final = re.compile(r"(?:table|view) (.+) already exists\Z", re.DOTALL)
+_OBJECT: Final = re.compile(r"(?:table|view|trigger) (.+) already exists\Z", re.DOTALL)
 
 
 def offset_of(message: str, text: str, is_syntax_error: IsSyntaxError) -> int | None:

@@ -55,7 +55,7 @@ FUNCTIONS: Final = _words(
     "json_valid jsonb jsonb_array jsonb_extract jsonb_group_array jsonb_group_object "
     "jsonb_insert jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set -> ->> "
     # FTS5
-    "match highlight bm25 snippet fts5 "
+    "match highlight bm25 snippet "
     # authorized, and then refused by the engine itself
     "load_extension "
     # what ALTER TABLE calls; SQL text cannot

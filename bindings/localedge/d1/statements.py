@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from localedge.d1 import rules, texts
-from localedge.d1.tokens import Token, parameter_numbers, renumbered, tokens_of
+from localedge.d1.tokens import Token, numbered, parameter_numbers, renumbered, tokens_of
 
 OWN_MARK: Final = "/*localedge:own*/"
 """In every statement of ours. User text with it is refused: an equal text would otherwise be
@@ -95,7 +95,7 @@ def _parse(sql: str) -> Parsed:
     is_blank = not _COMMENT_LINE.sub("", sql).strip()
     # SQLite reads up to the first NUL; what follows is then no statement.
     sql, nul, _ = sql.partition("\0")
-    sql = _LONE_SURROGATE.sub("\ufffd", sql)
+    sql = _LONE_SURROGATE.sub("\ufffd\ufffd\ufffd", sql)
     if len(sql) > rules.MAX_SQL_BYTES or len(sql.encode()) > rules.MAX_SQL_BYTES:
         return _refused(texts.TOO_LONG, is_blank=is_blank)
     if OWN_MARK in sql:
@@ -103,7 +103,9 @@ def _parse(sql: str) -> Parsed:
     pieces, has_tail = _split(sql)
     if not pieces:
         return _refused(texts.NOT_A_STATEMENT, is_blank=is_blank)
-    statements = tuple(_statement(piece) for piece in pieces)
+    # Space before a later statement is no part of it: offsets count from its first character.
+    later = [_without_leading_space(piece) for piece in pieces[1:]]
+    statements = tuple(_statement(piece) for piece in [pieces[0], *later])
     return Parsed(
         statements=statements,
         refusal=None,
@@ -141,6 +143,10 @@ def _split(sql: str) -> tuple[list[list[Token]], bool]:
         pieces.append(piece)
         return pieces, False
     return pieces, any(token.kind != "space" for token in piece)
+
+
+def _without_leading_space(tokens: list[Token]) -> list[Token]:
+    return tokens[1:] if tokens[0].kind == "space" else tokens
 
 
 def _statement(tokens: list[Token]) -> Statement:
@@ -187,14 +193,18 @@ def _new_name(tokens: list[Token]) -> str:
 def _parameters(tokens: list[Token]) -> tuple[str, int, bool]:
     """The text for the driver, how many values it takes, and whether all of them are named.
 
-    Names beside numbers become numbers, because the driver fills a list of values by number
-    only.
+    The driver fills a list of values by number only, and names by name only: beside a name `?`
+    gets its number, which the driver takes for a name. With numbers left out in between all
+    become numbers; a column without an alias is then called by its number.
     """
     numbers = parameter_numbers(tokens)
     kinds = {token.kind for token in tokens}
-    is_named = "named" in kinds and "numbered" not in kinds
-    if is_named or "named" not in kinds:
+    is_named = "named" in kinds
+    if not is_named or "numbered" not in kinds:
         text = "".join([token.text for token in tokens])
+    elif set(numbers) == set(range(1, max(numbers) + 1)):
+        text = numbered(tokens, numbers)
     else:
         text = renumbered(tokens, numbers, frozenset())
+        is_named = False
     return text.strip(" \t\n\f\r"), max(numbers, default=0), is_named

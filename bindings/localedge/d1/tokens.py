@@ -58,6 +58,16 @@ def parameter_numbers(tokens: list[Token]) -> list[int]:
     return numbers
 
 
+def numbered(tokens: list[Token], numbers: list[int]) -> str:
+    """The text with every `?` as `?N`; what has a number or a name already keeps it."""
+    remaining = iter(numbers)
+    parts = []
+    for token in tokens:
+        number = next(remaining) if token.kind in ("numbered", "named") else 0
+        parts.append(f"?{number}" if token.text == "?" else token.text)
+    return "".join(parts)
+
+
 def renumbered(tokens: list[Token], numbers: list[int], texts: Container[int]) -> str:
     """The text with every parameter as `?N`, cast to TEXT where N is in `texts`."""
     remaining = iter(numbers)

@@ -58,11 +58,13 @@ def int32(value: Any) -> int:
     number = js_number(value)
     if not math.isfinite(number):
         return 0
-    if not _INT32_MIN <= number <= _INT32_MAX:
+    # Truncated first: what is left of the fraction cannot be out of range.
+    integer = int(number)
+    if not _INT32_MIN <= integer <= _INT32_MAX:
         raise js_type_error(
             f"Value out of range. Must be between {_INT32_MIN} and {_INT32_MAX} (inclusive)."
         )
-    return int(number)
+    return integer
 
 
 def dictionary(value: Any, method: str, position: int, name: str) -> Mapping[str, Any]:
