@@ -104,8 +104,9 @@ class SlowDatabase:
         self.calls += 1
         if self.is_down:
             raise TimeoutError("the database is gone")
-        answer = await self._db.batch([*statements])
-        if self.times > 0:
-            self.times -= 1
-            await asyncio.sleep(self.delay_s)
-        return answer
+        try:
+            return await self._db.batch([*statements])
+        finally:
+            if self.times > 0:
+                self.times -= 1
+                await asyncio.sleep(self.delay_s)
