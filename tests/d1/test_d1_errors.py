@@ -213,7 +213,7 @@ async def test_triggers_nest_ten_deep(db: Any) -> None:
 
     text = await refusal(db, recursive, 12)
 
-    assert text == "too many levels of trigger recursion: SQLITE_ERROR"
+    assert text == "triggers nested too deep: SQLITE_ERROR"
     assert await value(db, "SELECT count(*) FROM t") == 10
 
 

@@ -75,4 +75,6 @@ def _pragma(name: str, argument: str | None, schema: str | None) -> int:
     allowed = rules.PRAGMAS.get(name)
     if allowed is None or schema == "temp":
         return DENY
-    return ALLOW if allowed.match(argument or "") else DENY
+    # An empty text is an argument: a name that nothing has, and no switch or number.
+    given = "''" if argument == "" else argument or ""
+    return ALLOW if allowed.match(given) else DENY

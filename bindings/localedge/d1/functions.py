@@ -218,7 +218,7 @@ class StringAgg:
     finalize = value
 
 
-# Differs: what is no function (literals, JSON5, strftime's letters) is as the machine's SQLite has it.
+# Differs: literals, JSON5 and strftime's letters are those of the machine's SQLite.
 MISSING: Final = (
     Missing("unhex", (3, 41), (1, 2), _unhex),
     Missing("octet_length", (3, 43), (1,), _octet_length),

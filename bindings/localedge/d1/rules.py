@@ -81,8 +81,9 @@ ABSENT_TABLES: Final = frozenset({"dbstat", "sqlite_stmt", "sqlite_dbpage", "byt
 _ANY_READ: Final = re.compile(r"\A\Z")
 _NAME: Final = re.compile(r"(?i)(?!_cf_).+\Z", re.DOTALL)
 _OPTIONAL_NAME: Final = re.compile(r"(?i)(?!_cf_).*\Z", re.DOTALL)
-_SWITCH: Final = re.compile(r"(?i)(on|off|true|false|yes|no|1|0)?\Z")
-_NUMBER: Final = re.compile(r"(?i)((0x)?[0-9a-f]+)?\Z")
+# Only how it begins counts.
+_SWITCH: Final = re.compile(r"(?i)on|off|true|false|yes|no|1|0|\Z")
+_NUMBER: Final = re.compile(r"(?i)(-?(0x[0-9a-f]{1,16}|[0-9]{1,19}))?\Z")
 PRAGMAS: Final = {
     "table_list": _OPTIONAL_NAME,
     "table_info": _NAME,

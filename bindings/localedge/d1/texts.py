@@ -53,11 +53,16 @@ def describe(text: str, code: int | None, name: str, *, offset: int | None = Non
     extended = _EXTENDED.get(code, name)
     suffix = f" (extended: {extended})" if code > 0xFF else ""
     place = "" if offset is None else f" at offset {offset}"
-    return f"{_function_text(text)}{place}: {primary}{suffix}"
+    text = _NEWER.get(text) or _function_text(text)
+    return f"{text}{place}: {primary}{suffix}"
 
 
 _REFUSED_FUNCTION: Final = "not authorized to use function: "
 _UNKNOWN_FUNCTION: Final = "no such function: "
+
+
+_NEWER: Final = {"too many levels of trigger recursion": "triggers nested too deep"}
+"""Texts of older versions of SQLite and those of the platform's (3.54)."""
 
 
 def _function_text(text: str) -> str:
