@@ -22,6 +22,7 @@ from localedge.cli.doctor_checks import (
     check_sqlite,
     check_state,
 )
+from localedge.cli.doctor_team import team
 from localedge.errors import Exit, OperatorError
 from localedge.project import load
 from localedge.project.loading import locate
@@ -29,14 +30,16 @@ from localedge.project.models import Local, Project
 from localedge.project.options import LoadArguments, load_arguments
 
 app = typer.Typer(add_completion=False)
+app.command()(team)
 
 _RANK: Final[dict[Status, int]] = {"ok": 0, "warn": 1, "fail": 2}
 _COLOURS: Final = {"ok": typer.colors.GREEN, "warn": typer.colors.YELLOW, "fail": typer.colors.RED}
 _INDENT: Final = " " * 6
 
 
-@app.command()
+@app.callback(invoke_without_command=True)
 def doctor(
+    ctx: typer.Context,
     config: Annotated[
         Path | None, typer.Option("--config", "-c", help="The config file to look at.")
     ] = None,
@@ -54,6 +57,8 @@ def doctor(
     Exit code: 0 when nothing failed, 3 for the project's configuration, 4 for Valkey, the port or
     the state folder, else 1.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     configs = [config] if config else None
     (arguments,) = load_arguments(cwd=Path.cwd(), process_env=os.environ, configs=configs, env=env)
     project, first = _look_for_project(arguments)

@@ -21,6 +21,7 @@ NOUNS = {
     "kv": "localedge.cli.kv",
     "d1": "localedge.cli.d1",
     "doctor": "localedge.cli.doctor",
+    "trace": "localedge.cli.trace",
 }
 _COMPLETION = {"install_completion", "show_completion"}
 

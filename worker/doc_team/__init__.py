@@ -1,0 +1,1 @@
+"""The example of edgestate.team: a planner, workers and a critic read a set of documents."""
