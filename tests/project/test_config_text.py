@@ -141,3 +141,27 @@ def test_another_encoding_is_named(tmp_path: Path, mark: bytes, name: str) -> No
     (tmp_path / "wrangler.jsonc").write_bytes(mark + b"{}")
 
     assert f"{name} byte order marker" in refused(tmp_path).message
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a = {b = 1,}\n", {"a": {"b": 1}}),
+        (
+            "a = {\n b = 1, # one, }\n c = [1,\n 2], # }\n}\nd = 3\n",
+            {"a": {"b": 1, "c": [1, 2]}, "d": 3},
+        ),
+        ('a = "\\e\\x41\\\\x41"\n', {"a": "\x1bA\\x41"}),
+        ('a = """\\e"\n\\x42"""\n', {"a": '\x1b"\nB'}),
+        ("a = '\\e'\nb = {c = '},',}\n", {"a": "\\e", "b": {"c": "},"}}),
+        ("a = [{b = 1,\n}, {b = 2}]\n[t]\nc = 1\n", {"a": [{"b": 1}, {"b": 2}], "t": {"c": 1}}),
+    ],
+)
+def test_toml_may_be_that_of_version_1_1(text: str, value: object) -> None:
+    assert toml.parse(text)[0] == value
+
+
+@pytest.mark.parametrize("text", ["a = {b = 1,,}\n", "a = {,}\n", 'a = "\\xz"\n', "a = {b = 1\n"])
+def test_what_version_1_1_has_not_is_a_mistake(text: str) -> None:
+    with pytest.raises(toml.TomlError):
+        toml.parse(text)

@@ -30,7 +30,6 @@ from localedge.project.shapes import (
     is_define,
     is_limits,
     is_observability,
-    is_placement,
     is_python_modules,
     is_route,
     is_routes,
@@ -38,6 +37,13 @@ from localedge.project.shapes import (
     is_secrets,
     is_triggers,
     is_vars,
+)
+from localedge.project.unrun import (
+    is_cache,
+    is_consumers,
+    is_logfwdr,
+    is_migrations,
+    is_placement,
 )
 
 
@@ -91,11 +97,8 @@ def _is_queues(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
 def _is_durable_objects(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
     if not isinstance(value, dict):
         return is_object(diagnostics, part, value)
-    if "bindings" not in value:
-        return diagnostics.error(
-            f'The field "{part.path}" is missing the required "bindings" property.', part
-        )
-    entries = value["bindings"]
+    diagnostics.unknown_keys(part, list(value), ["bindings"])
+    entries = value.get("bindings", [])
     if not isinstance(entries, list):
         return is_array(diagnostics, part.member("bindings"), entries)
     checks = [
@@ -209,11 +212,11 @@ INHERITED: dict[str, Check] = {
     "observability": is_observability,
     "python_modules": is_python_modules,
     "compliance_region": one_of("public", "fedramp_high"),
-    "migrations": is_array,
+    "migrations": is_migrations,
     "exports": anything,
-    "logfwdr": anything,
+    "logfwdr": is_logfwdr,
     "access": is_object,
-    "cache": is_object,
+    "cache": is_cache,
     "previews": is_object,
     **dict.fromkeys(("jsx_factory", "jsx_fragment", "tsconfig", "base_dir"), is_string),
     **dict.fromkeys(
@@ -243,8 +246,8 @@ OWN: dict[str, Check] = {
     **{name: _single() for name in ("browser", "images", "stream", "media", "websearch")},
     "ai": _single(is_closed=False),
     "version_metadata": _single(is_closed=False),
-    "tail_consumers": is_array,
-    "streaming_tail_consumers": is_array,
+    "tail_consumers": is_consumers,
+    "streaming_tail_consumers": is_consumers,
     "containers": is_array,
     "connect": is_array,
     "cloudchamber": is_object,

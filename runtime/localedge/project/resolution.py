@@ -94,7 +94,9 @@ _REMOVED = ("legacy_env", "node_compat")
 
 
 def _refuse_removed(diagnostics: Diagnostics, section: Values, keys: Keys) -> None:
-    for key in _REMOVED:
+    # In an environment "legacy_env" is only unknown.
+    removed = _REMOVED[1:] if keys else _REMOVED
+    for key in removed:
         if key in section:
             diagnostics.error(
                 f'The "{key}" field is no longer supported, so please remove it from your '

@@ -211,16 +211,6 @@ def is_build(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
     )
 
 
-def is_placement(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
-    """Whether `value` is a placement."""
-    if not value:
-        return True
-    modes: tuple[Json, ...] = ("off", "smart", "targeted")
-    is_targeted = bool({"region", "host", "hostname"} & members(value).keys())
-    mode = Property("mode", "string", modes, is_required=not is_targeted)
-    return properties(diagnostics, part, value, mode, closed=False)
-
-
 def is_observability(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
     """Whether `value` describes logs and traces."""
     if type_of(value) != "object" or value is None:

@@ -8,6 +8,7 @@ import tomllib
 from typing import Any
 
 from localedge.project.document import Json, Keys, TomlDate, number, ordered
+from localedge.project.toml11 import as_toml_1_0
 
 _MAX_SAFE = 2**53 - 1
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
@@ -48,13 +49,28 @@ class TomlError(ValueError):
         self.column = column
 
 
+def _loads(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        older = as_toml_1_0(text)
+        if older == text:
+            raise
+        try:
+            return tomllib.loads(older)
+        except tomllib.TOMLDecodeError:
+            # The mistake is another one: its place is that of the text itself.
+            pass
+        raise
+
+
 def parse(text: str) -> tuple[dict[str, Json], dict[Keys, int]]:
     """Return the value of `text` and the line of each of its keys.
 
     Errors: TomlError, also for an integer that a Number cannot hold.
     """
     try:
-        value = tomllib.loads(text)
+        value = _loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise _error(str(exc), text) from exc
     lines = _lines(text)
