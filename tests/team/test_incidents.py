@@ -223,7 +223,9 @@ async def test_without_fence_and_uniqueness_a_task_has_the_results_of_both(
     )
     for name in ("PUT_RESULT", "COMPLETE"):
         text = getattr(board_sql, name)
-        text = text.replace("AND fence = ?3 AND status = 'running'", "AND ?3 = ?3")
+        text = text.replace(
+            "AND agent_id = ?2 AND fence = ?3 AND status = 'running'", "AND ?3 = ?3 AND ?2 = ?2"
+        )
         bare.without(board_sql, name, text)
 
     assert await executed(team, frozen) == ["worker-2", "worker-1"]

@@ -219,7 +219,7 @@ class Board:
 
     def _guard(self, held: Held) -> Any:
         task = held.task
-        return says(sql.GUARD_HELD, task.task_id, task.fence, task.context_version)
+        return says(sql.GUARD_HELD, task.task_id, task.fence, task.context_version, self._desk.me)
 
     async def fail(self, held: Held, reason: str) -> None:
         """The task has failed and lies among the dead letters. Errors: as for `complete`."""

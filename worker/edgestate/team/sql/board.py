@@ -88,12 +88,13 @@ RELEASE: Final = """
 UPDATE task_status SET
   status = 'pending', version = version + 1, lease_holder = NULL, lease_expires_at = 0,
   agent_id = ?2, reason = ?3, updated_at = ?4
-WHERE task_id = ?1 AND fence = ?5 AND status = 'running'"""
+WHERE task_id = ?1 AND fence = ?5 AND status = 'running' AND agent_id = ?2"""
 
 # --- finishing --------------------------------------------------------------------------------
 
-# Only the holder's result: ?3 its fence, ?4 the context that it worked under.
-_HELD: Final = """task_id = ?1 AND fence = ?3 AND status = 'running' AND context_version = ?4
+# Only the holder's result: ?2 the agent, ?3 its fence, ?4 the context that it worked under.
+_HELD: Final = """task_id = ?1 AND agent_id = ?2 AND fence = ?3 AND status = 'running'
+  AND context_version = ?4
   AND ?4 = (SELECT r.context_version FROM task_status r WHERE r.task_id = task_status.root_id)"""
 PUT_RESULT: Final = f"""
 INSERT INTO task_results
@@ -115,6 +116,8 @@ SELECT CASE
   WHEN (SELECT r.context_version FROM task_status t JOIN task_status r ON r.task_id = t.root_id
     WHERE t.task_id = ?1) <> ?3 THEN 'context'
   WHEN (SELECT fence FROM task_status WHERE task_id = ?1) <> ?2 THEN 'fence'
+  WHEN EXISTS (SELECT 1 FROM task_status WHERE task_id = ?1 AND status = 'running'
+    AND agent_id <> ?4) THEN 'access'
   ELSE 'version' END
 WHERE changes() <> 1"""
 ANSWER_COMPLETED: Final = """
