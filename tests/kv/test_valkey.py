@@ -161,3 +161,13 @@ async def test_a_program_that_ends_at_once_is_an_error_with_its_last_words(tmp_p
 
     assert caught.value.code == "kv/not-started"
     assert "no room" in caught.value.message
+
+
+@pytest.mark.parametrize(("durability", "flush"), [("process", "no"), ("power", "always")])
+def test_a_change_is_in_the_file_before_it_is_acknowledged(
+    durability: valkey.Durability, flush: str, tmp_path: Path
+) -> None:
+    words = valkey.command(tmp_path, tmp_path / "s", durability=durability)
+
+    # "everysec" acknowledges from memory while a slow flush is under way.
+    assert words[words.index("--appendfsync") + 1] == flush

@@ -29,9 +29,14 @@ class KvServer:
     """
 
     def __init__(
-        self, data: Path, forks: Forks, spawn: Callable[[Coroutine[Any, Any, None]], object]
+        self,
+        data: Path,
+        durability: valkey.Durability,
+        forks: Forks,
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
         self._data = data
+        self._durability: valkey.Durability = durability
         self._forks = forks
         self._spawn = spawn
         self._is_ending = False
@@ -48,7 +53,9 @@ class KvServer:
         """
         self._forks.remove_at_end(str(self.folder))
         self._prepare()
-        pid = await self._forks.run(valkey.command(self._data, self._socket))
+        pid = await self._forks.run(
+            valkey.command(self._data, self._socket, durability=self._durability)
+        )
         async with asyncio.TaskGroup() as tasks:
             ready = tasks.create_task(_ready(self._socket))
             ended = tasks.create_task(self._forks.ended(pid, within_s=_START_S))

@@ -13,6 +13,7 @@ from localedge.errors import Exit, OperatorError
 from localedge.isolate.boot import Boot
 from localedge.project.models import Project
 from localedge.supervisor import state as state_folder
+from localedge.supervisor import valkey
 from localedge.supervisor.clock import EdgeClock
 from localedge.supervisor.crons import Crons
 from localedge.supervisor.forks import Forks, Record
@@ -63,7 +64,7 @@ class Supervisor:
         if given is not None:
             self.kv_url = given
         elif any(project.kv_namespaces for project in projects):
-            self.kv = KvServer(self.state / "kv", self.forks, self._tasks.create_task)
+            self.kv = self._kv_server(projects)
             self.kv_url = self.kv.url
         for project in projects:
             boot = Boot(project=project, state=self.state, kv_url=self.kv_url, generation=1)
@@ -82,18 +83,23 @@ class Supervisor:
             found = project()
             check(found)
             if found.kv_namespaces and pool.kv_url is None:
-                pool.kv_url = found.local.redis_url or await self._late_kv()
+                pool.kv_url = found.local.redis_url or await self._late_kv(found)
             return found
 
         self._work(Reloader(pool, newest).run())
 
-    async def _late_kv(self) -> str:
+    async def _late_kv(self, project: Project) -> str:
         """The URL of a KV server that no worker needed when we started."""
         if self.kv is None:
-            kv = KvServer(self.state / "kv", self.forks, self._tasks.create_task)
+            kv = self._kv_server([project])
             await kv.start()
             self.kv = kv
         return self.kv.url
+
+    def _kv_server(self, projects: Sequence[Project]) -> KvServer:
+        power = any(project.local.durability == "power" for project in projects)
+        durability: valkey.Durability = "power" if power else "process"
+        return KvServer(self.state / "kv", durability, self.forks, self._tasks.create_task)
 
     def move_clock(self, offset_s: float) -> None:
         """All isolates, those to come too, and the crons see the time moved by `offset_s`."""
