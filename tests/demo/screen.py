@@ -64,9 +64,9 @@ class Screen:
             line = Text("  FAILS  ", style="bold red").append(f"{sentence} (found: {found!r})")
         self._console.print(line)
 
-    def timeline(self, attempts: Sequence[Attempt]) -> None:
+    def timeline(self, title: str, attempts: Sequence[Attempt]) -> None:
         """Every attempt at every step, in order."""
-        table = _table("Timeline")
+        table = _table(f"Timeline: {title}")
         table.add_column("step", no_wrap=True)
         table.add_column("isolate", justify="right", no_wrap=True)
         table.add_column("started", no_wrap=True)
@@ -84,9 +84,9 @@ class Screen:
         self._console.print()
         self._console.print(table)
 
-    def effects(self, counts: Sequence[Count]) -> None:
+    def effects(self, title: str, counts: Sequence[Count]) -> None:
         """What the outside world counted."""
-        table = _table("Effects, as the travel service counted them")
+        table = _table(f"Effects, as the travel service counted them: {title}")
         table.add_column("action", no_wrap=True)
         table.add_column("idempotency key", no_wrap=True)
         table.add_column("calls", justify="right")

@@ -19,6 +19,8 @@ from tests.waiting import wait_until
 CONFIG = ROOT / "wrangler_like.toml"
 LOCALEDGE = str(Path(sys.executable).with_name("localedge"))
 COMMAND_S = 30.0
+LEASE_S = 5
+"""Shorter than the worker's own, so that nobody waits long for the lease of a dead worker."""
 
 
 class Trouble(Exception):  # noqa: N818  (ends the demo with a sentence)
@@ -84,7 +86,7 @@ async def dev_server(folder: Path, *, travel_url: str) -> AsyncIterator[Server]:
     Errors: Trouble if it ends or is not ready within 30 s.
     """
     state, log, env_file = folder / "state", folder / "dev.log", folder / "demo.env"
-    env_file.write_text(f"TRAVEL_URL={travel_url}\n", "utf-8")
+    env_file.write_text(f"TRAVEL_URL={travel_url}\nLEASE_S={LEASE_S}\n", "utf-8")
     port = free_port()
     command = [LOCALEDGE, "dev", "--config", str(CONFIG), "--port", str(port)]
     command += ["--persist-to", str(state), "--env-file", str(env_file)]

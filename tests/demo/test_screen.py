@@ -40,7 +40,7 @@ def test_tables_fit_80_columns() -> None:
     screen = Screen(claims=0, console=Console(file=sheet, width=80))
     moment = "2026-12-01T12:00:00.000Z"
 
-    screen.timeline([Attempt("search_flights", 4_194_303, moment, moment, "word " * 10)])
-    screen.effects([Count("search_flights", f"{'0' * 32}:3", 2, 1)])
+    screen.timeline("act", [Attempt("search_flights", 4_194_303, moment, moment, "word " * 10)])
+    screen.effects("act", [Count("search_flights", f"agent-{'0' * 34}", 2, 1)])
 
     assert max(map(len, sheet.getvalue().splitlines())) <= 80

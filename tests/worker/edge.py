@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from localedge.sdk.dispatch import Worker, load_worker
 from localedge.sdk.host import Host, set_host
 from localedge.sdk.web import Request
 
+LEASE_S = 15
 MAIN = Path(__file__).parents[2] / "worker" / "entry.py"
 
 
@@ -89,13 +91,29 @@ class Edge:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return await self.send("POST", path, raw)
 
-    async def send(self, method: str, path: str, body: bytes | None = None) -> Answer:
+    async def get_unless(self, path: str, tag: str) -> Answer:
+        """The answer to a GET by a client that has what `tag` names."""
+        return await self.send("GET", path, headers=[("if-none-match", tag)])
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        headers: Sequence[tuple[str, str]] = (),
+    ) -> Answer:
         """The answer to any request, from a new instance of the entrypoint."""
-        request = Request(method, f"http://edge.test{path}", [], body)
+        request = Request(method, f"http://edge.test{path}", list(headers), body)
         response = await self.worker.fetch(request, self.env, ExecutionContext())
-        sent = response.body
+        sent = response.body or b"null"
         assert isinstance(sent, bytes)
         return Answer(response.status, dict(response.headers.raw()), json.loads(sent))
+
+    async def tick(self) -> None:
+        """The cron fires."""
+        now_ms = int(time.time() * 1000)
+        await self.worker.scheduled("* * * * *", now_ms, self.env, ExecutionContext())
 
     async def session(self) -> str:
         """The id of a new session."""
@@ -118,6 +136,7 @@ async def running_edge(
             "SESSIONS": KvNamespace(redis.store(namespace)),
             "DB": D1Database(engine),
             "TRAVEL_URL": travel_url,
+            "LEASE_S": LEASE_S,
         }
         env = EnvWrapper(bindings, probe)
         host = Host(probe, env)

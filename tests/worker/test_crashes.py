@@ -6,24 +6,30 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from freezegun.api import FrozenDateTimeFactory
+from tests.conftest import Freeze
 from tests.demo.travel_control import TravelControl
-from tests.worker.edge import Answer, Crash, Death, Edge
+from tests.worker.edge import LEASE_S, Answer, Crash, Death, Edge
 from tests.worker.orders import TRIP
 
 pytestmark = pytest.mark.anyio
 
-POINTS = 18
+NOON = "2026-12-01T12:00:00Z"
+POINTS = 15
 """Calls that a task makes; checked below, so that none is forgotten when the worker changes."""
 
 
-async def post_until_it_stops(edge: Edge, target: str, death: Death) -> Answer:
-    """Send the order, once to a worker that dies and once to a fresh one."""
+async def post_until_it_stops(
+    edge: Edge, clock: FrozenDateTimeFactory, target: str, death: Death
+) -> Answer:
+    """Send the order, once to a worker that dies and, its lease over, once to a fresh one."""
     detach = edge.probe.attach(death)
     try:
         with pytest.raises(Crash):
             await edge.post(target, TRIP)
     finally:
         detach()
+    clock.tick(LEASE_S + 1)
     return await edge.post(target, TRIP)
 
 
@@ -49,12 +55,13 @@ async def test_a_task_makes_as_many_calls_as_are_crashed_below(edge: Edge) -> No
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("point", range(1, POINTS + 1))
 async def test_no_effect_happens_twice_wherever_the_worker_dies(
-    edge: Edge, travel: TravelControl, point: int, after: bool
+    edge: Edge, travel: TravelControl, frozen: Freeze, point: int, after: bool
 ) -> None:
+    clock = frozen(NOON)
     session_id = await edge.session()
     target = f"/sessions/{session_id}/tasks"
 
-    answer = await post_until_it_stops(edge, target, Death(point, after=after))
+    answer = await post_until_it_stops(edge, clock, target, Death(point, after=after))
     if answer.body["status"] == "waiting_tool":
         answer = await settle(edge, travel, answer.body)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,8 @@ from tests.demo.travel_control import TravelControl
 from tests.worker.edge import Edge
 from tests.worker.orders import TRIP, trip_with
 from tests.worker.schema import rows
+
+from edgestate import idempotency_key
 
 pytestmark = pytest.mark.anyio
 
@@ -75,7 +76,7 @@ async def test_the_key_of_an_effect_is_a_function_of_task_and_step(
     task = (await edge.post(f"/sessions/{session_id}/tasks", TRIP)).body
 
     keys = [call["key"] for call in await travel.calls()]
-    assert keys == [None, *(f"{task['taskId']}:{index}" for index in (1, 2, 3))]
+    assert keys == [None, *(idempotency_key(task["taskId"], index) for index in (1, 2, 3))]
 
 
 async def test_a_refused_charge_fails_the_task_for_good(edge: Edge, travel: TravelControl) -> None:
@@ -92,17 +93,40 @@ async def test_a_refused_charge_fails_the_task_for_good(edge: Edge, travel: Trav
     assert len(await travel.calls("charge_card")) == 1
 
 
-async def test_a_search_that_breaks_is_a_502_and_goes_on_when_sent_again(
+async def test_a_person_can_have_a_failed_step_tried_again(
     edge: Edge, travel: TravelControl
 ) -> None:
     session_id = await edge.session()
+    await travel.answer("charge_card", 402)
+    task = (await edge.post(f"/sessions/{session_id}/tasks", TRIP)).body
+
+    answer = await edge.post(f"/tasks/{task['taskId']}/steps/2/decision", {"decision": "retry"})
+
+    assert task["decision"]["options"] == ["retry", "skip", "done"]
+    assert (answer.status, answer.body["status"]) == (200, "completed")
+
+
+async def test_a_search_that_breaks_is_made_again(edge: Edge, travel: TravelControl) -> None:
+    session_id = await edge.session()
     await travel.answer("search_flights", 503)
 
-    first = await edge.post(f"/sessions/{session_id}/tasks", TRIP)
-    again = await edge.post(f"/sessions/{session_id}/tasks", TRIP)
+    answer = await edge.post(f"/sessions/{session_id}/tasks", TRIP)
 
-    assert (first.status, first.code) == (502, "travel_unreachable")
-    assert (again.status, again.body["status"]) == (200, "completed")
+    assert (answer.status, answer.body["status"]) == (201, "completed")
+    assert len(await travel.calls("search_flights")) == 2
+
+
+async def test_a_search_that_breaks_each_time_fails_the_task(
+    edge: Edge, travel: TravelControl
+) -> None:
+    session_id = await edge.session()
+    for _ in range(3):
+        await travel.answer("search_flights", 503)
+
+    answer = await edge.post(f"/sessions/{session_id}/tasks", TRIP)
+
+    assert (answer.status, answer.body["status"]) == (422, "failed")
+    assert "status 503" in answer.body["steps"][0]["error"]
 
 
 async def test_a_hold_that_breaks_after_its_effect_is_not_held_twice(
@@ -110,11 +134,11 @@ async def test_a_hold_that_breaks_after_its_effect_is_not_held_twice(
 ) -> None:
     session_id = await edge.session()
     await travel.answer("hold_seat", 503)
-    await edge.post(f"/sessions/{session_id}/tasks", TRIP)
 
-    again = await edge.post(f"/sessions/{session_id}/tasks", TRIP)
+    answer = await edge.post(f"/sessions/{session_id}/tasks", TRIP)
 
-    assert again.body["status"] == "completed"
+    assert answer.body["status"] == "completed"
+    assert len(await travel.calls("hold_seat")) == 2
     held = [e for e in await travel.effects() if e["action"] == "hold_seat"]
     assert [effect["count"] for effect in held] == [1]
 
@@ -145,7 +169,7 @@ async def test_a_charge_that_breaks_waits_for_a_decision(edge: Edge, travel: Tra
     ("decision", "charges", "output"),
     [
         ({"decision": "retry"}, 2, None),
-        ({"decision": "skip"}, 1, {"skipped": True}),
+        ({"decision": "skip"}, 1, None),
         ({"decision": "done"}, 1, {"done": True}),
         ({"decision": "done", "output": {"chargeId": "c"}}, 1, {"chargeId": "c"}),
     ],
@@ -189,16 +213,13 @@ async def test_the_goal_and_the_trip_may_be_in_any_script(edge: Edge) -> None:
     assert answer.body["steps"][1]["input"] == {"traveller": "艾达"}
 
 
-async def test_the_same_request_twice_at_once_does_nothing_twice(
-    edge: Edge, travel: TravelControl
-) -> None:
+async def test_a_hold_that_was_skipped_cannot_be_paid(edge: Edge, travel: TravelControl) -> None:
     session_id = await edge.session()
-    target = f"/sessions/{session_id}/tasks"
+    await travel.answer("hold_seat", 402)
+    task = (await edge.post(f"/sessions/{session_id}/tasks", TRIP)).body
 
-    await asyncio.gather(edge.post(target, TRIP), edge.post(target, TRIP))
+    answer = await edge.post(f"/tasks/{task['taskId']}/steps/1/decision", {"decision": "skip"})
 
-    answer = await edge.post(target, TRIP)
-    assert answer.body["status"] == "completed"
-    assert {e["action"]: e["count"] for e in await travel.effects()} == dict.fromkeys(
-        ACTIONS[1:], 1
-    )
+    assert answer.body["status"] == "failed"
+    assert answer.body["steps"][2]["error"] == "step 1 has left no holdId"
+    assert await travel.calls("charge_card") == []

@@ -4,39 +4,73 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 from workers import Request, Response
 
+from edgestate import (
+    DecisionConflict,
+    FenceLost,
+    InvalidId,
+    LeaseLost,
+    PlannedStep,
+    SessionNotFound,
+    StepFailed,
+    StepNotFound,
+    StepNotWaiting,
+    StoreUnavailable,
+    TaskBusy,
+    TaskInterrupted,
+    TaskNotFound,
+    TaskQuarantined,
+    TaskState,
+    VersionedTaskState,
+    resolve_step,
+    run_task,
+)
 from trip_agent.fields import nested, optional_text, read_object, text
-from trip_agent.models import Task
 from trip_agent.plan import plan_trip
 from trip_agent.refusal import Refusal, bad_request, not_found
-from trip_agent.runner import DECISIONS, Runner
+from trip_agent.service import agent_of, lease_s_of, store_of
 from trip_agent.sessions import Sessions
-from trip_agent.tasks import Tasks, task_id_of
-from trip_agent.travel import Travel
+from trip_agent.view import OPTIONS, json_response, tag_of, tagged, task_view
+
+WAIT_BEYOND_LEASE_S = 5.0
+"""A request waits this much longer than a lease: the worker that had the task may be dead."""
+
+STATE_ERRORS: dict[type[Exception], tuple[int, str]] = {
+    InvalidId: (404, "id_unknown"),
+    TaskNotFound: (404, "task_unknown"),
+    SessionNotFound: (410, "SESSION_EXPIRED"),
+    TaskQuarantined: (409, "task_quarantined"),
+    StoreUnavailable: (503, "store_unavailable"),
+}
 
 
 class Api:
     """Answers each request in JSON; an error is {"error": {"code", "message"}}."""
 
     def __init__(self, env: Any) -> None:
-        self._sessions = Sessions(env.SESSIONS, env.DB)
-        self._tasks = Tasks(env.DB)
-        self._runner = Runner(self._tasks, Travel(env.TRAVEL_URL))
+        self._env = env
+        self._store = store_of(env)
+        self._sessions = Sessions(self._store, env.SESSIONS, env.DB)
 
     async def answer(self, request: Request) -> Response:
         """The answer to `request`."""
         try:
             return await self._route(request)
         except Refusal as refusal:
-            error = {"code": refusal.code, "message": refusal.message}
-            headers = {"allow": refusal.allow} if refusal.allow else None
-            return json_response({"error": error}, status=refusal.status, headers=headers)
+            refused = refusal
+        except tuple(STATE_ERRORS) as error:
+            status, code = STATE_ERRORS[type(error)]
+            refused = Refusal(status, code, str(error))
+        said = {"error": {"code": refused.code, "message": refused.message}}
+        headers = {"allow": refused.allow} if refused.allow else None
+        return json_response(said, status=refused.status, headers=headers)
 
     async def _route(self, request: Request) -> Response:
         path = urlsplit(request.url).path.rstrip("/") or "/"
@@ -62,19 +96,17 @@ class Api:
     async def create_session(self, request: Request) -> Response:
         """A new session, which lives for 24 hours from its last use."""
         user_id = text(await read_object(request), "userId")
-        session = await self._sessions.create(user_id)
-        return json_response(session.to_json(), status=HTTPStatus.CREATED)
+        return json_response(await self._sessions.create(user_id), status=HTTPStatus.CREATED)
 
     async def get_session(self, request: Request, session_id: str) -> Response:
         """A session as it is now."""
-        session = await self._sessions.get(session_id)
-        return json_response(session.to_json())
+        return json_response(await self._sessions.get(session_id))
 
     async def list_tasks(self, request: Request, session_id: str) -> Response:
         """The tasks of a session, oldest first."""
-        session = await self._sessions.get(session_id)
-        tasks = await self._tasks.of_session(session.id)
-        return json_response({"tasks": [task.to_json() for task in tasks]})
+        await self._sessions.get(session_id)
+        tasks = await self._store.get_tasks_by_session(session_id)
+        return tagged(request, tag_of(tasks), {"tasks": [task_view(task) for task in tasks]})
 
     async def post_task(self, request: Request, session_id: str) -> Response:
         """Run a task as far as it goes; the same request sent again goes on with the same task.
@@ -82,40 +114,75 @@ class Api:
         `requestId` tells two requests apart; without one, requests with equal bodies are the same.
         """
         body = await read_object(request)
-        goal, plan = text(body, "goal"), plan_trip(nested(body, "trip"))
+        goal = text(body, "goal")
+        steps = plan_trip(goal, nested(body, "trip"))
         request_id = optional_text(body, "requestId") or _digest(body)
-        session = await self._sessions.get(session_id)
-        await self._sessions.touch(session)
-        task, created = await self._tasks.create(
-            task_id_of(session.id, request_id), session.id, goal=goal, plan=plan
-        )
-        if (task.goal, [dict(s.input) for s in task.steps]) != (
-            goal,
-            [dict(s.input) for s in plan],
-        ):
+        await self._sessions.enter(session_id)
+        draft = await self._draft(session_id, goal, request_id, steps)
+        task = await self._store.create_task(draft)
+        created = task.task_id == draft.task_id
+        if created:
+            await self._sessions.count_message(session_id)
+        elif _asked(task) != _asked(draft):
             raise Refusal(
                 409, "request_id_reused", "This requestId belongs to a task with another content."
             )
-        task = await self._runner.run(task)
+        task = await self._run(task)
         return _answer(task, done=HTTPStatus.CREATED if created else HTTPStatus.OK)
+
+    async def _draft(
+        self, session_id: str, goal: str, request_id: str, steps: Sequence[PlannedStep]
+    ) -> TaskState:
+        planned = await agent_of(self._env, steps).first_steps(goal)
+        return TaskState(
+            task_id=uuid.uuid4().hex,
+            session_id=session_id,
+            goal=goal,
+            # A text may be no id: of any text, this is one.
+            request_id=hashlib.sha256(request_id.encode()).hexdigest(),
+            steps=planned,
+            total_steps=len(planned),
+        )
 
     async def get_task(self, request: Request, task_id: str) -> Response:
         """A task as it is stored now; nothing is run."""
-        task = await self._tasks.get(task_id)
-        return json_response(task.to_json())
+        task = await self._task(task_id)
+        return tagged(request, tag_of([task]), task_view(task))
 
     async def decide(self, request: Request, task_id: str, index: str) -> Response:
-        """Settle a step whose outcome is unknown, and go on."""
+        """Settle a step whose outcome is unknown, or that failed, and go on."""
         body = await read_object(request)
-        decision = text(body, "decision")
-        if decision not in DECISIONS:
+        said = text(body, "decision")
+        decision = next((option for option in OPTIONS if option == said), None)
+        if decision is None:
             raise bad_request(
                 "field_invalid", 'The field "decision" must be "retry", "skip" or "done".'
             )
-        output = nested(body, "output") if body.get("output") is not None else {"done": True}
-        task = await self._tasks.get(task_id)
-        task = await self._runner.decide(task, index, decision=decision, output=output)
-        return _answer(task, done=HTTPStatus.OK)
+        output: Any = nested(body, "output") if body.get("output") is not None else {"done": True}
+        task = await self._task(task_id)
+        try:
+            step_index = int(index) if index.isdecimal() else -1
+            task = await resolve_step(self._store, task, step_index, decision, output)
+        except (StepNotFound, StepNotWaiting, DecisionConflict) as error:
+            raise Refusal(409, "no_decision_needed", str(error)) from error
+        return _answer(await self._run(task), done=HTTPStatus.OK)
+
+    async def _task(self, task_id: str) -> VersionedTaskState:
+        try:
+            task = await self._store.get_task(task_id)
+        except InvalidId:
+            task = None
+        if task is None:
+            raise not_found("task_unknown", "There is no task with this id.")
+        return task
+
+    async def _run(self, task: VersionedTaskState) -> VersionedTaskState:
+        """The task after a run, by us or by whoever has it: at its end, or as far as it is."""
+        wait_s = lease_s_of(self._env) + WAIT_BEYOND_LEASE_S
+        try:
+            return await run_task(task, self._store, agent=agent_of(self._env), wait_s=wait_s)
+        except (StepFailed, TaskBusy, TaskInterrupted, FenceLost, LeaseLost):
+            return await self._task(task.task_id)
 
 
 Handler = Callable[..., Awaitable[Response]]
@@ -145,19 +212,18 @@ def _match(template: str, path: str) -> dict[str, str] | None:
     return found
 
 
-def json_response(
-    data: Any, *, status: int = HTTPStatus.OK, headers: dict[str, str] | None = None
-) -> Response:
-    """A response whose body is `data` in JSON."""
-    response: Response = Response.json(data, status=status, headers=headers)
-    return response
+def _asked(task: TaskState) -> tuple[str, list[Any]]:
+    return task.goal, [step.input for step in task.steps]
 
 
 def _digest(body: Any) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def _answer(task: Task, *, done: HTTPStatus) -> Response:
-    """The task, with 202 if it waits for a decision and 422 if it failed."""
-    status = {"waiting_tool": HTTPStatus.ACCEPTED, "failed": HTTPStatus.UNPROCESSABLE_ENTITY}
-    return json_response(task.to_json(), status=status.get(task.status, done))
+def _answer(task: VersionedTaskState, *, done: HTTPStatus) -> Response:
+    """The task: 202 while it runs elsewhere or waits for a decision, 422 if it failed."""
+    status = {"completed": done, "failed": HTTPStatus.UNPROCESSABLE_ENTITY}
+    headers = {"etag": tag_of([task])}
+    return json_response(
+        task_view(task), status=status.get(task.status, HTTPStatus.ACCEPTED), headers=headers
+    )

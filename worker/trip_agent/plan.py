@@ -4,60 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 
+from pydantic import JsonValue
+
+from edgestate import PlannedStep
+from edgestate.statuses import Effect
 from trip_agent.fields import Json, text
 from trip_agent.refusal import bad_request
 
-
-class Effect(StrEnum):
-    """What a step does to the world outside, as far as doing it again is concerned."""
-
-    READ = "read"
-    IDEMPOTENT = "idempotent"
-    NON_IDEMPOTENT = "non_idempotent"
-
-
 EFFECTS: Mapping[str, Effect] = {
-    "search_flights": Effect.READ,
-    "hold_seat": Effect.IDEMPOTENT,
-    "charge_card": Effect.NON_IDEMPOTENT,
-    "send_email": Effect.NON_IDEMPOTENT,
+    "search_flights": "read",
+    "hold_seat": "idempotent",
+    "charge_card": "non_idempotent",
+    "send_email": "non_idempotent",
 }
-"""Every action that a plan may have."""
+"""Every action that a plan may have, and what doing it again would mean."""
 
 AIRPORT = re.compile(r"[A-Z]{3}")
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedStep:
-    """A step before it has run: its action and what is known of its input."""
-
-    action: str
-    input: Json
-
-
-def plan_trip(trip: Json) -> tuple[PlannedStep, ...]:
+def plan_trip(goal: str, trip: Json) -> list[PlannedStep]:
     """The steps that book `trip`.
 
     Errors: Refusal 400 that names the field which is missing or wrong.
     """
-    return (
+    return [
         PlannedStep("search_flights", _route(trip)),
         PlannedStep("hold_seat", {"traveller": text(trip, "traveller")}),
         PlannedStep("charge_card", {"cardToken": text(trip, "cardToken")}),
-        PlannedStep("send_email", {"to": _address(trip)}),
-    )
+        PlannedStep("send_email", {"to": _address(trip), "about": goal}),
+    ]
 
 
-def idempotency_key(task_id: str, index: int) -> str:
-    """The key of step `index` of a task: the same each time that the step is attempted."""
-    return f"{task_id}:{index}"
-
-
-def _route(trip: Json) -> Json:
+def _route(trip: Json) -> dict[str, JsonValue]:
     origin, destination, day = (text(trip, name) for name in ("origin", "destination", "date"))
     for name, value in (("origin", origin), ("destination", destination)):
         if not AIRPORT.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Sessions: a KV key that lives for 24 hours says whether one is alive, D1 has its row."""
+"""Sessions: the row in D1 is the truth; a copy in KV, which ends with it, saves reading it."""
 
 from __future__ import annotations
 
@@ -7,76 +7,87 @@ import re
 import uuid
 from typing import Any
 
-from trip_agent.models import Session
-from trip_agent.moment import iso_now, seconds_between
+from edgestate import SessionState, StateStore, clock, keys, load_or_reject_session, open_session
 from trip_agent.refusal import Refusal, not_found
+from trip_agent.view import session_view
 
-SESSION_TTL_S = 24 * 60 * 60
-TOUCH_AFTER_S = 60
-"""A session used again within this time is not written again: KV takes one write a second per key.
-
-Source: reference/kv-d1-contract.md section 1, read 2026-12-01.
-"""
+FRESH_S = 60.0
+"""A copy is as old as KV's own reads may be, and written no more often than this."""
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")
-
-INSERT = """
-INSERT INTO agent_sessions (id, user_id, created_at, last_active_at) VALUES (?1, ?2, ?3, ?3)
-RETURNING *
-"""
-SELECT = "SELECT * FROM agent_sessions WHERE id = ?"
-TOUCH = "UPDATE agent_sessions SET last_active_at = ?2 WHERE id = ?1 RETURNING *"
-
-
-def session_key(session_id: str) -> str:
-    """The name of a session's key in KV."""
-    return f"agent:session:{session_id}"
+WAS_THERE = "SELECT 1 AS found FROM agent_sessions WHERE id = ?"
 
 
 class Sessions:
-    """The sessions of one database and one namespace."""
+    """The sessions of one store, with copies in a KV namespace."""
 
-    def __init__(self, kv: Any, db: Any) -> None:
+    def __init__(self, store: StateStore, kv: Any, db: Any) -> None:
+        self._store = store
         self._kv = kv
         self._db = db
 
-    async def create(self, user_id: str) -> Session:
-        """A new session of `user_id`, stored.
+    async def create(self, user_id: str) -> dict[str, Any]:
+        """A new session of `user_id`, stored."""
+        session = await open_session(uuid.uuid4().hex, user_id, self._store)
+        await self._copy(session)
+        return session_view(session)
 
-        The row comes first: tasks refer to it. A worker that dies in between leaves a row whose
-        id nobody was told.
+    async def get(self, session_id: str) -> dict[str, Any]:
+        """The session as it is, or was less than a minute ago.
+
+        Errors: Refusal 404 if there is none, 410 if its time is over.
         """
-        statement = self._db.prepare(INSERT).bind(uuid.uuid4().hex, user_id, iso_now())
-        session = Session.from_row(await statement.first())
-        await self._store(session)
-        return session
+        _check(session_id)
+        copy = await self._copied(session_id)
+        if copy is not None:
+            return copy
+        session = await self._store.get_session(session_id)
+        if session is None:
+            raise await self._gone(session_id)
+        return session_view(session)
 
-    async def get(self, session_id: str) -> Session:
-        """The live session `session_id`.
+    async def enter(self, session_id: str) -> None:
+        """The session is in use: it lives for 24 hours from now.
 
-        Errors: Refusal 404 if there never was one, 410 if its 24 hours are over.
+        Errors: Refusal 404 if there is none, 410 if it is over or was idle for over an hour.
         """
-        if not SESSION_ID.fullmatch(session_id):
-            raise not_found("session_unknown", "There is no session with this id.")
-        alive = await self._kv.get(session_key(session_id))
-        row = await self._db.prepare(SELECT).bind(session_id).first()
-        if row is None:
-            raise not_found("session_unknown", "There is no session with this id.")
-        if alive is None:
-            raise Refusal(410, "SESSION_EXPIRED", "The session ended after 24 hours without use.")
-        return Session.from_row(row)
+        _check(session_id)
+        loaded = await load_or_reject_session(session_id, self._store)
+        if "error" in loaded:
+            if loaded["detail"] == "missing":
+                raise await self._gone(session_id)
+            raise Refusal(410, loaded["error"], f"The session is over ({loaded['detail']}).")
+        if await self._copied(session_id) is None:
+            await self._copy(loaded["session"])
 
-    async def touch(self, session: Session) -> None:
-        """Keep `session` for 24 hours from now, to within a minute."""
-        now = iso_now()
-        if seconds_between(session.last_active_at, now) < TOUCH_AFTER_S:
-            return
-        row = await self._db.prepare(TOUCH).bind(session.id, now).first()
-        await self._store(Session.from_row(row))
+    async def count_message(self, session_id: str) -> None:
+        """The user has said one thing more."""
+        await self._store.touch_session(session_id, messages=1)
 
-    async def _store(self, session: Session) -> None:
-        await self._kv.put(
-            session_key(session.id),
-            json.dumps(session.to_json()),
-            expirationTtl=SESSION_TTL_S,
-        )
+    async def _copied(self, session_id: str) -> dict[str, Any] | None:
+        text = await self._kv.get(keys.session(session_id))
+        copy: dict[str, Any] | None = None if text is None else json.loads(text)
+        if copy is None:
+            return None
+        active_at = clock.parse(copy["lastActiveAt"])
+        return copy if active_at is not None and clock.now() - active_at < FRESH_S else None
+
+    async def _copy(self, session: SessionState) -> None:
+        text = json.dumps(session_view(session), ensure_ascii=False)
+        ttl_s = int(self._store.lifetimes.ttl_s)
+        await self._kv.put(keys.session(session.session_id), text, expirationTtl=ttl_s)
+
+    async def _gone(self, session_id: str) -> Refusal:
+        """404, or 410 for as long as the row of the ended session has not been swept."""
+        if await self._db.prepare(WAS_THERE).bind(session_id).first() is None:
+            return _unknown()
+        return Refusal(410, "SESSION_EXPIRED", "The session ended after 24 hours without use.")
+
+
+def _check(session_id: str) -> None:
+    if not SESSION_ID.fullmatch(session_id):
+        raise _unknown()
+
+
+def _unknown() -> Refusal:
+    return not_found("session_unknown", "There is no session with this id.")

@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from workers import Response, fetch
 
-from trip_agent.models import Step, Task
-from trip_agent.plan import idempotency_key
+from edgestate import ToolCall, ToolFailed
 
-ANSWER_S = 60.0
-"""How long the service may take for one answer, in seconds."""
-
-
-class Refused(Exception):  # noqa: N818  (the service's answer)
-    """The service said no: nothing happened, and asking again changes nothing."""
+SEARCH, HOLD = 0, 1
+"""Steps of a trip's plan whose results later ones need."""
 
 
 class Unclear(Exception):  # noqa: N818  (what is known of the call)
@@ -31,56 +27,51 @@ Output = dict[str, Any]
 class Travel:
     """The tools of the agent: each does one step and returns its result.
 
-    Errors: Refused for an answer with status 4xx; Unclear for no answer within `answer_s` seconds,
-    5xx, or not JSON.
+    Errors: ToolFailed for an answer with status 4xx (the service said no: nothing happened);
+    Unclear for no answer within `answer_s` seconds, 5xx, or not JSON.
     """
 
-    def __init__(self, url: str, *, answer_s: float = ANSWER_S) -> None:
+    def __init__(self, url: str, *, answer_s: float) -> None:
         self._url = url.rstrip("/")
         self._answer_s = answer_s
 
-    async def do(self, task: Task, step: Step) -> Output:
-        """Do `step` of `task` and return what is to be stored of it."""
-        return await TOOLS[step.action](self, task, step)
+    def tool(self, name: str) -> Callable[[ToolCall], Awaitable[Output]]:
+        """The function of the tool `name`."""
+        return partial(TOOLS[name], self)
 
-    async def search_flights(self, _task: Task, step: Step) -> Output:
+    async def search_flights(self, call: ToolCall) -> Output:
         """The cheapest flight: {"flight", "priceCents"}."""
-        found = await self._call("GET", f"/flights?{urlencode(step.input)}")
+        found = await self._call("GET", f"/flights?{urlencode(call.input)}")
         flights = found.get("flights")
         if not flights:
-            raise Refused("no flight was found")
+            raise ToolFailed("no flight was found")
         cheapest = min(flights, key=lambda flight: (flight["priceCents"], flight["flight"]))
         return {"flight": cheapest["flight"], "priceCents": cheapest["priceCents"]}
 
-    async def hold_seat(self, task: Task, step: Step) -> Output:
+    async def hold_seat(self, call: ToolCall) -> Output:
         """A held seat: {"holdId"}. Called again with the same key, it is the same hold."""
-        flight = task.output_of("search_flights")["flight"]
-        order = {"flight": flight, "traveller": step.input["traveller"]}
-        hold = await self._effect("/holds", order, task, step)
+        order = {"flight": _of(call, SEARCH, "flight"), "traveller": call.input["traveller"]}
+        hold = await self._effect("/holds", order, call)
         return {"holdId": hold["holdId"]}
 
-    async def charge_card(self, task: Task, step: Step) -> Output:
+    async def charge_card(self, call: ToolCall) -> Output:
         """A paid seat: {"chargeId"}. Called again, the card is charged again."""
         order = {
-            "cardToken": step.input["cardToken"],
-            "amountCents": task.output_of("search_flights")["priceCents"],
-            "holdId": task.output_of("hold_seat")["holdId"],
+            "cardToken": call.input["cardToken"],
+            "amountCents": _of(call, SEARCH, "priceCents"),
+            "holdId": _of(call, HOLD, "holdId"),
         }
-        charge = await self._effect("/charges", order, task, step)
+        charge = await self._effect("/charges", order, call)
         return {"chargeId": charge["chargeId"]}
 
-    async def send_email(self, task: Task, step: Step) -> Output:
+    async def send_email(self, call: ToolCall) -> Output:
         """A mail sent: {"emailId"}. Called again, another one is sent."""
-        flight = task.output_of("search_flights")["flight"]
-        mail = {"to": step.input["to"], "subject": f"Your seat on {flight}: {task.goal}"}
-        sent = await self._effect("/emails", mail, task, step)
+        subject = f"Your seat on {_of(call, SEARCH, 'flight')}: {call.input['about']}"
+        sent = await self._effect("/emails", {"to": call.input["to"], "subject": subject}, call)
         return {"emailId": sent["emailId"]}
 
-    async def _effect(self, path: str, body: Mapping[str, Any], task: Task, step: Step) -> Output:
-        headers = {
-            "content-type": "application/json",
-            "idempotency-key": idempotency_key(task.id, step.index),
-        }
+    async def _effect(self, path: str, body: Mapping[str, Any], call: ToolCall) -> Output:
+        headers = {"content-type": "application/json", "idempotency-key": call.idempotency_key}
         return await self._call("POST", path, headers=headers, body=json.dumps(body))
 
     async def _call(self, method: str, path: str, **options: Any) -> Output:
@@ -93,8 +84,16 @@ class Travel:
         except OSError as exc:
             raise Unclear(f"the travel service did not answer: {exc}") from exc
         if response.status >= 400:
-            raise Refused(str(answer.get("error", f"status {response.status}")))
+            raise ToolFailed(str(answer.get("error", f"status {response.status}")))
         return answer
+
+
+def _of(call: ToolCall, step: int, name: str) -> Any:
+    """What step `step` has stored as `name`; nothing can be done for one that was skipped."""
+    output = call.results[step]
+    if not isinstance(output, dict) or name not in output:
+        raise ToolFailed(f"step {step} has left no {name}")
+    return output[name]
 
 
 async def _object(response: Response) -> Output:
@@ -109,7 +108,7 @@ async def _object(response: Response) -> Output:
     return answer
 
 
-Tool = Callable[[Travel, Task, Step], Awaitable[Output]]
+Tool = Callable[[Travel, ToolCall], Awaitable[Output]]
 
 TOOLS: Mapping[str, Tool] = {
     "search_flights": Travel.search_flights,
