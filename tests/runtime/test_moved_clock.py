@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -153,3 +155,23 @@ async def test_the_handler_endpoint_says_when_there_is_no_handler(tmp_path: Path
 
 async def _serves(server: Edge) -> bool:
     return (await server.get("/")).status_code == 200
+
+
+async def test_commands_go_by_the_clock_of_the_running_server(tmp_path: Path) -> None:
+    write_project(tmp_path, TELLING, config=BINDINGS)
+
+    async with edge(tmp_path) as server:
+        await command(server, "clock", "advance", "1d")
+        put, _ = await command(server, "kv", "key", "put", "key", "v", "--ttl=60", "--binding=KV")
+        alive, _ = await command(server, "kv", "key", "get", "key", "--binding=KV")
+        seen = (await server.get("/")).json()
+        keep = "CREATE TABLE kept AS SELECT unixepoch() AS at"
+        await command(server, "d1", "execute", "DB", "--command", keep)
+        await command(server, "clock", "advance", "61")
+        expired, _ = await command(server, "kv", "key", "get", "key", "--binding=KV")
+
+    with closing(sqlite3.connect(tmp_path / ".localedge" / "d1" / "db.sqlite")) as file:
+        (kept,) = file.execute("SELECT at FROM kept").fetchone()
+    assert (put, alive, expired) == (0, 0, 1)
+    assert seen["kv"] == "v"
+    assert 0 <= kept - seen["python"] < 60

@@ -26,6 +26,7 @@ from localedge.cli.d1_target import (
     require_project,
     target,
 )
+from localedge.cli.server_clock import its_clock
 from localedge.d1 import rules
 from localedge.d1.database import D1Database
 from localedge.d1.migrations import (
@@ -37,6 +38,7 @@ from localedge.d1.migrations import (
     split,
 )
 from localedge.d1.sqlite import open_engine
+from localedge.supervisor.state import read_run
 
 _IMPORT_TIMEOUT_S = 3600.0
 """The platform imports a file outside of any query's 30 seconds."""
@@ -231,8 +233,11 @@ async def _opened(
     found: Target, *, timeout_s: float = rules.QUERY_TIMEOUT_S
 ) -> AsyncIterator[D1Database]:
     durability = found.project.local.durability
-    async with open_engine(found.file, durability=durability, query_timeout_s=timeout_s) as engine:
-        yield D1Database(engine)
+    with its_clock(read_run(found.state)):
+        async with open_engine(
+            found.file, durability=durability, query_timeout_s=timeout_s
+        ) as engine:
+            yield D1Database(engine)
 
 
 async def _pending(found: Target, folder: MigrationFolder) -> list[str]:

@@ -14,12 +14,13 @@ from pathlib import Path
 import typer
 
 from localedge import project
+from localedge.cli.server_clock import its_clock
 from localedge.errors import Exit, OperatorError
 from localedge.kv.redis import connect
 from localedge.kv.store import Store
 from localedge.project.models import KVNamespace, Project
 from localedge.supervisor import valkey
-from localedge.supervisor.state import locked, read_run
+from localedge.supervisor.state import Run, locked, read_run
 
 FALLBACK_STATE = ".localedge"
 
@@ -63,11 +64,17 @@ class Target:
 
         Errors: OperatorError, exit 4, when there is no way to one.
         """
+        run = read_run(self.state)
+        with its_clock(run):
+            async with self._opened(run) as store:
+                yield store
+
+    @asynccontextmanager
+    async def _opened(self, run: Run | None) -> AsyncIterator[Store]:
         if self.redis_url is not None:
             async with connect(self.redis_url) as connection:
                 yield connection.store(self.namespace_id)
             return
-        run = read_run(self.state)
         if run is not None:
             if run.kv_url is None:
                 raise OperatorError(

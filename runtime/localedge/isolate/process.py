@@ -40,6 +40,9 @@ NET_BYTES: Final = 4 * 1024**3
 def run(control: socket.socket, log: socket.socket, parent_pid: int) -> None:
     """Serve events that come over `control` until it closes. Called in a fresh fork."""
     lifeline.tie_to(parent_pid)
+    # The platform's zone is UTC whatever the machine's is.
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     gc.enable()
     loop = uvloop.new_event_loop()
     asyncio.set_event_loop(loop)
