@@ -27,8 +27,8 @@ SOCKET_NAME: Final = "valkey.sock"
 MAX_SOCKET_PATH_BYTES: Final = 103
 """`sun_path` on macOS holds 104 bytes, the last of which is NUL; Linux takes 108."""
 Durability: TypeAlias = Literal["process", "power"]
-# Not "everysec": while a flush is under way, which may take seconds on a busy disk, that acknowledges
-# changes that only the server's memory has. A SIGKILL then loses them (seen: 5 of 200).
+# Not "everysec": while a flush is under way, which may take seconds on a busy disk, that
+# acknowledges changes that only the server's memory has (docs/decisions/0011).
 _APPENDFSYNC: Final[dict[Durability, str]] = {"process": "no", "power": "always"}
 _ON_PATH: Final = ("valkey-server", "redis-server")
 _ENDING_S: Final = 5.0
