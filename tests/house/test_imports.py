@@ -26,6 +26,9 @@ BREACHES = [
     ("runtime/localedge/cli/planted.py", "import redis", "redis only"),
     ("runtime/localedge/project/planted.py", "import sqlite3", "SQLite only"),
     ("runtime/localedge/isolate/planted.py", "import starlette.responses", "Starlette only"),
+    ("runtime/localedge/explore/planted.py", "import localedge.cli.main", "imports go one way"),
+    ("runtime/localedge/gateway/planted.py", "import edgestate.models", "edgestate only"),
+    ("runtime/localedge/port/planted.py", "import edgestate", "edgestate only"),
 ]
 
 

@@ -20,6 +20,7 @@ NOUNS = {
     "clock": "localedge.cli.clock",
     "kv": "localedge.cli.kv",
     "d1": "localedge.cli.d1",
+    "agent": "localedge.cli.agent",
     "doctor": "localedge.cli.doctor",
     "trace": "localedge.cli.trace",
 }
