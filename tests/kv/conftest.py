@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 import shutil
@@ -13,9 +14,10 @@ from typing import Any
 import pytest
 
 from localedge.binding import EnvWrapper
+from localedge.kv.memory import MemoryStore
 from localedge.kv.namespace import KvNamespace
 from localedge.kv.redis import RedisConnection, connect
-from localedge.kv.store import Store
+from localedge.kv.store import Store, WriteRate
 from localedge.probe import Probe
 from localedge.supervisor import valkey
 
@@ -44,15 +46,42 @@ async def redis_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[s
         yield url
 
 
-@pytest.fixture(params=["valkey", *(["redis"] if REDIS else [])])
-def kv_url(request: pytest.FixtureRequest) -> str:
-    """The URL of each kind of server in turn."""
-    url: str = request.getfixturevalue(f"{request.param}_url")
-    return url
+SERVERS = ["valkey", *(["redis"] if REDIS else [])]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each kind of store in turn; a test that asks for a server itself gets servers only."""
+    if "kv_kind" in metafunc.fixturenames:
+        asks = {"connection", "kv_url", "places"} & {*inspect.signature(metafunc.function).parameters}
+        metafunc.parametrize("kv_kind", SERVERS if asks else [*SERVERS, "memory"])
 
 
 @pytest.fixture
-async def connection(kv_url: str) -> AsyncIterator[RedisConnection]:
+def kv_url(request: pytest.FixtureRequest, kv_kind: str) -> str:
+    """The URL of each kind of server in turn; none for the store in memory."""
+    if kv_kind == "memory":
+        return ""
+    url: str = request.getfixturevalue(f"{kv_kind}_url")
+    return url
+
+
+class MemoryConnection:
+    """Stands for a server where only namespaces are wanted."""
+
+    def __init__(self) -> None:
+        self._stores: dict[str, MemoryStore] = {}
+
+    def store(self, namespace_id: str, *, write_rate: WriteRate = "off") -> Store:
+        if namespace_id not in self._stores:
+            self._stores[namespace_id] = MemoryStore(write_rate=write_rate)
+        return self._stores[namespace_id]
+
+
+@pytest.fixture
+async def connection(kv_url: str) -> AsyncIterator[RedisConnection | MemoryConnection]:
+    if not kv_url:
+        yield MemoryConnection()
+        return
     async with connect(kv_url) as opened:
         yield opened
 
@@ -64,7 +93,7 @@ def namespace_id(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def store(connection: RedisConnection, namespace_id: str) -> Store:
+def store(connection: RedisConnection | MemoryConnection, namespace_id: str) -> Store:
     return connection.store(namespace_id)
 
 
