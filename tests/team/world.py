@@ -110,3 +110,20 @@ class SlowDatabase:
             if self.times > 0:
                 self.times -= 1
                 await asyncio.sleep(self.delay_s)
+
+
+async def finished(team: Team, *names: str) -> None:
+    """These subtasks of a goal are completed."""
+    await team.goal(*(Subtask(name, "work") for name in names))
+    worker = await team.worker()
+    for _ in names:
+        held = await claimed(worker)
+        await worker.board.complete(held, 1, summary=f"{held.task.task_id} is done")
+
+
+async def damage(team: Team, version: int) -> None:
+    """One byte of a snapshot is another."""
+    await team.run(
+        "UPDATE task_snapshots SET payload = replace(payload, 'goal', 'goaI') WHERE version = ?",
+        version,
+    )
