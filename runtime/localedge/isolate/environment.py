@@ -20,15 +20,21 @@ from localedge.values import JsObject
 class Placeholder(JsObject):
     """A binding that the platform has and we do not run: it raises at its first use."""
 
-    def __init__(self, name: str, platform_class: str) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self.platform_class = platform_class
 
     def __getattr__(self, attribute: str) -> Never:
         raise JsException(
-            f"env.{self._name} is a {self.platform_class}, which localedge does not run; "
+            f"env.{self._name} is a {self.js_class}, which localedge does not run; "
             f'"{attribute}" works on the platform only.'
         )
+
+
+def placeholder(name: str, platform_class: str) -> Placeholder:
+    """What stands in `env` for the binding `name`; it shows the platform's class name."""
+    kind = type(platform_class, (Placeholder,), {"js_class": platform_class})
+    made: Placeholder = kind(name)
+    return made
 
 
 async def open_env(stack: AsyncExitStack, boot: Boot, probe: Probe) -> EnvWrapper:
@@ -39,7 +45,7 @@ async def open_env(stack: AsyncExitStack, boot: Boot, probe: Probe) -> EnvWrappe
     project = boot.project
     values: dict[str, Any] = {**project.vars, **project.secrets}
     for name, platform_class in project.placeholders.items():
-        values[name] = Placeholder(name, platform_class)
+        values[name] = placeholder(name, platform_class)
     if project.kv_namespaces and boot.kv_url is not None:
         connection = await stack.enter_async_context(redis.connect(boot.kv_url))
         for namespace in project.kv_namespaces:
