@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from functools import lru_cache, partial
 from operator import attrgetter
+from types import coroutine
 from typing import Any, ClassVar, Never
 
 from localedge.boundary import UNWRAPPED, JsProxy, call_arguments, from_js, proxy
@@ -18,10 +19,12 @@ class JsBinding(JsObject):
     """An object whose methods worker code calls across the boundary.
 
     Shape: a method takes its arguments in JavaScript's form (`boundary`) and returns such a
-    value or an awaitable of one; `kind` names it for the probe.
+    value or an awaitable of one; `kind` names it for the probe. `goes_on_by_itself` is for one
+    whose work is handed over, whole and without a task of its own, before a method first waits.
     """
 
     kind: ClassVar[str] = ""
+    goes_on_by_itself: ClassVar[bool] = False
 
     def wrapped(self, name: str, probe: Probe) -> _BindingWrapper:
         """What `env` gives worker code for this binding, which is called `name` there."""
@@ -103,6 +106,9 @@ class _Method:
             return self._wrap(self._function(*arguments))
         # The platform's call has begun once it is made: awaiting only collects its result, and
         # who stops waiting does not stop it.
+        if self._binding.goes_on_by_itself and not self._probe.observers:
+            # A task would have the loop turn three times more for each call.
+            return self._finish(*_begun(self._function(*arguments)))
         return self._collect(asyncio.ensure_future(self._observed(arguments)))
 
     def _observed(self, arguments: list[Any]) -> Coroutine[Any, Any, Any]:
@@ -110,8 +116,12 @@ class _Method:
         if not probe.observers:
             running: Coroutine[Any, Any, Any] = self._function(*arguments)
             return running
-        call = Call(self._binding.kind, self._name, self._platform_name, tuple(arguments))
+        kind = self._binding.kind
+        call = Call(kind, self._name, self._platform_name, tuple(arguments), target=self._binding)
         return probe.run(call, lambda: self._function(*arguments))
+
+    async def _finish(self, running: Coroutine[Any, Any, Any], first: _Step) -> Any:
+        return self._wrap(await _rest(running, first))
 
     async def _collect(self, running: asyncio.Future[Any]) -> Any:
         return self._wrap(await asyncio.shield(running))
@@ -120,6 +130,46 @@ class _Method:
         if isinstance(value, JsBinding):
             return _BindingWrapper(value, self._name, self._probe)
         return from_js(value)
+
+
+class _Step:
+    """How far a coroutine has come: what it waits for, or how it has ended."""
+
+    __slots__ = ("error", "is_over", "value", "waits_for")
+
+    def __init__(self, step: Callable[[], Any]) -> None:
+        self.is_over = False
+        self.error: BaseException | None = None
+        self.value = self.waits_for = None
+        try:
+            self.waits_for = step()
+        except StopIteration as end:
+            self.is_over = True
+            self.value = end.value
+        except (Exception, asyncio.CancelledError, GeneratorExit) as exc:  # noqa: BLE001
+            # The caller gets it where a task would have raised it: when it awaits.
+            self.is_over = True
+            self.error = exc
+
+
+def _begun(running: Coroutine[Any, Any, Any]) -> tuple[Coroutine[Any, Any, Any], _Step]:
+    """`running`, run up to where it first waits."""
+    return running, _Step(partial(running.send, None))
+
+
+@coroutine
+def _rest(running: Coroutine[Any, Any, Any], step: _Step) -> Generator[Any, Any, Any]:
+    """The result of `running`, which has come as far as `step`."""
+    while not step.is_over:
+        try:
+            value = yield step.waits_for
+        except (Exception, asyncio.CancelledError, GeneratorExit) as exc:  # noqa: BLE001
+            step = _Step(partial(running.throw, exc))
+        else:
+            step = _Step(partial(running.send, value))
+    if step.error is not None:
+        raise step.error
+    return step.value
 
 
 class _EnvWrapper:

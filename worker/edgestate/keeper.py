@@ -84,13 +84,14 @@ class LeaseKeeper:
         Errors: TimedOut; LeaseLost; whatever it raises.
         """
         deadline = time.monotonic() + timeout_s
-        running = asyncio.ensure_future(_as_coroutine(operation))
+        bell = _Bell()
+        running = asyncio.ensure_future(_ringing(operation, bell))
         try:
             while not running.done():
                 left_s = deadline - time.monotonic()
                 if left_s <= 0:
                     raise TimedOut
-                await _settled(running, min(left_s, self._until_renewal_s()))
+                await bell.heard(min(left_s, self._until_renewal_s()))
                 if not running.done() and self._until_renewal_s() <= 0:
                     await self._renew_during(running)
         finally:
@@ -113,27 +114,48 @@ class LeaseKeeper:
             await self.run(lambda: asyncio.sleep(seconds), timeout_s=seconds + 60)
 
 
-async def _as_coroutine(operation: Callable[[], Awaitable[T]]) -> T:
-    return await operation()
+class _Bell:
+    """Wakes one waiter when an operation ends, or when it has waited long enough.
+
+    `asyncio.wait` for one does the same with two more turns of the loop.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        self._has_rung = False
+
+    def ring(self) -> None:
+        """The operation ends in this turn of the loop."""
+        self._has_rung = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def heard(self, timeout_s: float) -> None:
+        """The bell has rung, or `timeout_s` are over."""
+        if self._has_rung:
+            # Whoever rang it is done when this turn of the loop is.
+            await asyncio.sleep(0)
+            return
+        self._waiter = self._loop.create_future()
+        is_endless = timeout_s == float("inf")
+        timer = None if is_endless else self._loop.call_later(max(0.0, timeout_s), self._wake)
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+            if timer is not None:
+                timer.cancel()
 
 
-async def _settled(running: asyncio.Future[Any], timeout_s: float) -> None:
-    """`running` is done, or `timeout_s` are over: `asyncio.wait` for one, at half its cost."""
-    loop = asyncio.get_running_loop()
-    waiter = loop.create_future()
-
-    def wake(_done: object = None) -> None:
-        if not waiter.done():
-            waiter.set_result(None)
-
-    timer = None if timeout_s == float("inf") else loop.call_later(max(0.0, timeout_s), wake)
-    running.add_done_callback(wake)
+async def _ringing(operation: Callable[[], Awaitable[T]], bell: _Bell) -> T:
     try:
-        await waiter
+        return await operation()
     finally:
-        running.remove_done_callback(wake)
-        if timer is not None:
-            timer.cancel()
+        bell.ring()
 
 
 async def _cancelled(running: asyncio.Future[Any]) -> None:

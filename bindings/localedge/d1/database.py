@@ -35,6 +35,7 @@ class D1PreparedStatement(JsBinding):
 
     js_class = "D1PreparedStatement"
     kind = "d1"
+    goes_on_by_itself = True
     js_methods: ClassVar = {name: name for name in ("bind", "first", "all", "run", "raw")}
     js_properties: ClassVar = {"statement": "statement", "params": "params"}
 
@@ -150,6 +151,7 @@ class D1Database(JsBinding):
 
     js_class = "D1Database"
     kind = "d1"
+    goes_on_by_itself = True
     js_methods: ClassVar = {
         "prepare": "prepare",
         "batch": "batch",
