@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -144,20 +145,21 @@ def localedge(state: Path, *, local: str = "", name: str = "localedge") -> Itera
     shutil.copytree(HERE / "worker", project, dirs_exist_ok=True)
     with (project / "wrangler_like.toml").open("a") as config:
         config.write(f"\n[localedge]\n{local}\n")
-    run_file = project / ".localedge" / "run.json"
     began = time.perf_counter()
     process = subprocess.Popen(
         [Path(sys.executable).parent / "localedge", "dev", "--port", "0"],
         cwd=project,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     with _ended(process):
-        while not run_file.exists():
-            if process.poll() is not None:
-                raise RuntimeError(f"localedge dev ended with {process.returncode}")
-        port = json.loads(run_file.read_text())["port"]
-        url = f"http://127.0.0.1:{port}"
-        yield _ready(name, url, process.pid, project / "entry.py", began)
+        assert process.stderr is not None
+        # Waiting for its word, as for miniflare's: to look again and again would take a core.
+        words = next((line for line in process.stderr if "Ready on" in line), None)
+        if words is None:
+            raise RuntimeError(f"localedge dev ended with {process.wait()}")
+        threading.Thread(target=process.stderr.read, daemon=True).start()
+        yield _ready(name, words.split()[-1], process.pid, project / "entry.py", began)
 
 
 def _ready(name: str, url: str, pid: int, worker: Path, began: float) -> Peer:

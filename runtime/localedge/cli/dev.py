@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import secrets
@@ -65,6 +66,8 @@ def dev(
     """
     printer = Printer(sys.stderr)
     printer.install(logging.DEBUG if verbose else logging.INFO)
+    gc.freeze()
+    gc.enable()
     wishes = Wishes(tuple(config or ()), env, tuple(env_file or ()), port, persist_to)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(wishes, printer, ctx.obj))

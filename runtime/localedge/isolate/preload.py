@@ -14,6 +14,7 @@ from localedge.sdk import finder
 
 _NEEDED: Final = ("localedge.isolate.process", "workers", "pyodide.ffi")
 _USEFUL: Final = ("js", "httpx", "encodings.idna", "uuid", "random")
+_CALM_MS: Final = 300
 _NOT_FOR_WORKERS: Final = ("httpx._main", "pytest")
 """Optional parts that other packages import when they find them: httpx its command line (with
 rich), time_machine its pytest plugin. They would cost every isolate time and memory."""
@@ -28,16 +29,21 @@ class Preload:
         self._useful = [*_USEFUL]
 
     @property
-    def is_unfinished(self) -> bool:
-        """Whether `step` has something to do."""
-        return bool(self._needed or self._useful)
+    def wait_ms(self) -> int | None:
+        """How long to wait for orders before the next `step`; None when there is none left."""
+        if self._needed:
+            return 0
+        # The first isolates are loading now, and have more use for the machine.
+        return _CALM_MS if self._useful else None
 
     def step(self) -> None:
         """One more module is imported."""
         finder.install()
         lean_import((self._needed or self._useful).pop(0))
         if not self._needed:
-            _freeze()
+            # The heap as it is now stays shared: a fork's collector does not write to it. Nothing
+            # is collected before: imports leave next to nothing, and whoever starts waits for it.
+            gc.freeze()
 
     def until_forkable(self) -> None:
         """What every worker needs is imported."""
@@ -56,9 +62,3 @@ def lean_import(name: str) -> None:
     finally:
         for module in hidden:
             del sys.modules[module]
-
-
-def _freeze() -> None:
-    """The heap as it is now stays shared: a fork's collector does not write to it."""
-    gc.collect()
-    gc.freeze()

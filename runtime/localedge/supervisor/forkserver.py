@@ -61,7 +61,7 @@ class ForkServer:
         try:
             while True:
                 # What is asked for at once (Valkey) does not wait for all imports.
-                events = poll.poll(0 if self._preload.is_unfinished else None)
+                events = poll.poll(self._preload.wait_ms)
                 if not events:
                     self._preload.step()
                 for descriptor, _ in events:

@@ -74,11 +74,17 @@ class Generation:
         return [*self.isolates(), *self._loading]
 
     def fill(self) -> None:
-        """Isolates are started until there are enough and one more."""
+        """Isolates are started until there are enough and one more; the first one by itself.
+
+        Somebody may be waiting for it, and a machine of two cores would load all at half the pace.
+        """
         if self.failure is not None or self.is_draining:
             return
         have = len(self.serving) + len(self.standby) + self._starting
-        for _ in range(self.size + 1 - have):
+        lacking = self.size + 1 - have
+        if not self.isolates():
+            lacking = min(lacking, 1 - self._starting)
+        for _ in range(lacking):
             self._starting += 1
             self._spawn(self._start())
 
