@@ -217,7 +217,10 @@ def from_js(value: Any) -> Any:
 
 def call_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The arguments of one call on the other side: keyword arguments are one trailing object."""
-    converted = [to_js(arg) for arg in args]
+    # Asked here, most arguments cost no call.
+    converted = [
+        arg if arg is None or (type(arg) is str and arg.isascii()) else to_js(arg) for arg in args
+    ]
     if kwargs:
         converted.append({name: to_js(value) for name, value in kwargs.items()})
     return converted

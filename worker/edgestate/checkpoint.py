@@ -149,6 +149,17 @@ class StateCheckpoint:
         self._changed.add(step_index)
         self.mark_dirty()
 
+    def move_step(self, step_index: int, update: Mapping[str, Any]) -> None:
+        """As `update_step`, for fields of `RESULT_FIELDS` that the library itself has made.
+
+        Validating the whole step again would cost more than all else that memory does of a step.
+        """
+        step = self._task.steps[step_index]
+        refuse_impossible("step", str(step_index), step.status, update["status"])
+        self._task.steps[step_index] = step.model_copy(update=update)
+        self._changed.add(step_index)
+        self.mark_dirty()
+
     def mark_step(self, step_index: int) -> None:
         """The step was changed in place, or is new."""
         self._rewritten.add(step_index)
@@ -181,8 +192,11 @@ class StateCheckpoint:
             changed, self._changed = self._changed, set()
             rewritten, self._rewritten = self._rewritten, set()
             tools, self._tools = self._tools, {}
-            self._task.current_step = self._task.first_open_step()
-            self._task.updated_at = max(self._task.updated_at, clock.iso())
+            # Nothing here needs the checks of an assignment, which cost more than the rest.
+            self._task.__dict__.update(
+                current_step=self._task.first_open_step(),
+                updated_at=max(self._task.updated_at, clock.iso()),
+            )
             try:
                 await self._write(changed, rewritten, tools, release=release)
             except BaseException:
@@ -224,7 +238,7 @@ class StateCheckpoint:
         is_pointer_only = head == self._head
         for attempt in range(COMMIT_TRIES):
             try:
-                self._task.version = await self._store.commit(
+                self._task.__dict__["version"] = await self._store.commit(
                     self._task,
                     rewritten,
                     results=changed - rewritten,

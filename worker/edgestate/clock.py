@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
 def now() -> float:
@@ -18,8 +19,14 @@ def now_ms() -> int:
 
 def iso(seconds: float | None = None) -> str:
     """A moment (now, if none is given) as JavaScript's `toISOString` writes it."""
-    moment = datetime.fromtimestamp(now() if seconds is None else seconds, UTC)
-    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
+    whole, milliseconds = divmod(int((now() if seconds is None else seconds) * 1000), 1000)
+    return f"{_second(whole)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=16)
+def _second(seconds: int) -> str:
+    """A whole second without its zone; most that is asked for is the present one."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")[:-6]
 
 
 def parse(text: str) -> float | None:

@@ -42,11 +42,16 @@ ROW_LIMIT_BYTES: Final = 2_000_000
 """Source: reference/kv-d1-contract.md (D1 row and text size), read 2026-12-01."""
 
 
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+)
+
+
 def text_of(value: JsonValue, where: str) -> str:
     """`value` as JSON text; StoreRejected if it is none (nan), which nothing could read back."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except (ValueError, TypeError) as error:
+        return _ENCODER.encode(value)
+    except (ValueError, TypeError, RecursionError) as error:
         raise StoreRejected(f"{where} is not JSON: {error}") from error
 
 
@@ -252,7 +257,11 @@ def result_values(step: StepResult, task_id: str, output: str | None) -> list[An
     """?2 to ?13 of `sql.SET_RESULT`."""
     where = f"task {task_id}, step {step.step_index}"
     messages = text_of([*step.messages], f"{where}, messages") if step.messages else "[]"
-    refuse_large(where, (optional_text(step.input, where), output, messages, step.error))
+    changing = len(output or "") + len(messages) + len(step.error or "")
+    # The input is stored already, and small enough by itself: mostly the rest is so small that
+    # nobody has to look how large it is.
+    if changing * 8 > ROW_LIMIT_BYTES or len(str(step.input)) * 8 > ROW_LIMIT_BYTES:
+        refuse_large(where, (optional_text(step.input, where), output, messages, step.error))
     return [
         step.step_index,
         step.status,

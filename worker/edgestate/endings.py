@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Final
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from edgestate import clock
 from edgestate.agent import MODEL, Agent, follow_up, said
@@ -21,6 +21,7 @@ from edgestate.store import StateStore
 from edgestate.traits import Lease
 
 logger = logging.getLogger(__name__)
+_JSON: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
 
 
 class StepEndings:
@@ -53,7 +54,7 @@ class StepEndings:
         task = self._checkpoint.get_task()
         step, steps = task.steps[index], len(task.steps)
         try:
-            self._checkpoint.update_step(index, finished(step, output))
+            self._checkpoint.move_step(index, finished(step, _JSON.validate_python(output)))
         except (ValidationError, TypeError, ValueError) as error:
             await self._unstorable(index, f"the result is not JSON: {error}", steps=steps)
             return
@@ -118,7 +119,7 @@ class StepEndings:
             return False
         if tool.rate is not None or self._keeper.left_s() <= tool.timeout_s:
             return False
-        self._checkpoint.update_step(index, self._begun_fields(index))
+        self._checkpoint.move_step(index, self._begun_fields(index))
         self._begun = index
         return True
 

@@ -118,7 +118,7 @@ class Run(StepEndings):
     async def _begin(self, index: int) -> StepResult:
         """The step is running; for a non-idempotent one its intent is stored."""
         task = self._checkpoint.get_task()
-        self._checkpoint.update_step(index, self._begun_fields(index))
+        self._checkpoint.move_step(index, self._begun_fields(index))
         if task.steps[index].effect == "non_idempotent":
             await self._flush(is_forced=True)
         return task.steps[index]
