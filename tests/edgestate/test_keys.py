@@ -55,7 +55,15 @@ def test_the_id_of_a_membership_is_read_back(task_id: str) -> None:
     assert keys.last_id(key) == task_id
 
 
-@pytest.mark.parametrize("bad", ["", ":", "..", " ", "x" * 513, "é" * 257, "\ud800a"])
+@pytest.mark.parametrize("name", ["🙂", "→", "é", "…", "\u00a0🙂"])
+def test_an_id_of_symbols_is_encoded(name: str) -> None:
+    key = keys.session_task("s", name)
+
+    assert key.isascii()
+    assert keys.last_id(key) == name
+
+
+@pytest.mark.parametrize("bad", ["", ":", "..", " ", "\u00a0", "x" * 513, "é" * 257, "\ud800a"])
 def test_an_id_that_names_nothing_is_refused(bad: str) -> None:
     with pytest.raises(InvalidId) as refusal:
         keys.task(bad)

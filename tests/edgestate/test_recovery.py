@@ -33,6 +33,7 @@ from edgestate import (
     resume_abandoned_tasks,
     run_agent_with_state,
     run_task,
+    update_task,
 )
 from edgestate.statuses import Decision, StepStatus
 
@@ -112,6 +113,21 @@ async def test_a_decision_is_stored_and_the_task_runs_on(
     assert (stored.status, step.status, step.output) == ("running", status, output)
     assert (step.resolution, step.resolved_attempt) == (decision, 1)
     assert stored.current_step == (1 if decision == "retry" else 2)
+
+
+@pytest.mark.parametrize("decision", ["retry", "skip", "done"])
+async def test_a_task_set_to_failed_while_it_asked_can_still_be_decided(
+    versioned_store: StateStore, waiting: VersionedTaskState, decision: Decision
+) -> None:
+    given_up = await update_task(
+        versioned_store, "t", lambda task: setattr(task, "status", "failed")
+    )
+
+    decided = await resolve_step(versioned_store, given_up, 1, decision, {"paid": 5})
+
+    assert decided.status == "running"
+    assert decided.steps[1].resolution == decision
+    assert decided.steps[1].status == ("pending" if decision == "retry" else "success")
 
 
 @pytest.mark.parametrize("decision", ["retry", "skip", "done"])

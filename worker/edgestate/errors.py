@@ -18,14 +18,14 @@ class StateError(Exception):
 
 
 class InvalidId(StateError):
-    """An id cannot be a part of a key: empty, over 512 bytes, or without a letter or digit."""
+    """An id cannot be a part of a key: empty, over 512 bytes, or punctuation only."""
 
     code = "invalid_id"
 
     def __init__(self, kind: str, value: object, why: str) -> None:
         super().__init__(
             f"{kind} id {_short(value)} {why}.  "
-            "An id is a text of 1 to 512 UTF-8 bytes with at least one letter or digit."
+            "An id is a text of 1 to 512 UTF-8 bytes that are not all punctuation."
         )
         self.kind = kind
         self.value = value

@@ -15,8 +15,8 @@ MAX_KEY_BYTES: Final = 512
 def check_id(kind: str, value: str) -> str:
     """Return `value` if it may name a `kind`.
 
-    Errors: InvalidId for what is no text, empty, over 512 bytes of UTF-8, or without any letter
-    or digit (":" or "." would name nothing and read as a separator).
+    Errors: InvalidId for what is no text, empty, over 512 bytes of UTF-8, or nothing but ASCII
+    punctuation and space (":" or "." would name nothing and read as a separator).
     """
     if not isinstance(value, str):
         raise InvalidId(kind, value, "is not a text")
@@ -28,9 +28,14 @@ def check_id(kind: str, value: str) -> str:
         raise InvalidId(kind, value, "is not valid Unicode") from error
     if size > MAX_ID_BYTES:
         raise InvalidId(kind, value, f"has {size} bytes")
-    if not any(character.isalnum() for character in value):
-        raise InvalidId(kind, value, "has no letter or digit")
+    if not any(map(_names, value)):
+        raise InvalidId(kind, value, "has no letter, digit or symbol")
     return value
+
+
+def _names(character: str) -> bool:
+    """Whether an id is told from others by `character`: an emoji does, a colon does not."""
+    return character.isalnum() or (not character.isascii() and character.isprintable())
 
 
 def _key(kind: str, pattern: str, **ids: str) -> str:

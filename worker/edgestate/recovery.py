@@ -102,7 +102,8 @@ def _step(task: TaskState, index: int) -> StepResult:
 def _asks(task: TaskState, step: StepResult) -> bool:
     if task.status == "waiting_tool":
         return step.is_uncertain
-    return task.status == "failed" and step.status == "failed"
+    # Somebody may have set the task to failed while a step of it was open.
+    return task.status == "failed" and (step.status == "failed" or step.is_uncertain)
 
 
 def _refuse_other_answer(

@@ -52,9 +52,12 @@ def task_view(task: VersionedTaskState) -> dict[str, Any]:
 
 
 def _question(task: VersionedTaskState) -> str | None:
-    if task.status == "waiting_tool":
+    if task.status not in ("waiting_tool", "failed") or task.current_step >= len(task.steps):
+        return None
+    step = task.steps[task.current_step]
+    if step.is_uncertain:
         return "The step was begun and its outcome is not known. Find out, then decide."
-    if task.status == "failed" and task.outcome == "step_failed":
+    if step.status == "failed":
         return "The step failed, and the task with it. It goes on if you decide so."
     return None
 
