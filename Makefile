@@ -25,7 +25,7 @@ check: $(STAMP)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/pytest -q -n $(NPROC) -m 'not processes and not long'
+	@$(BIN)/pytest -q -n $(NPROC) -m 'not processes and not long and not slow'
 
 test: $(STAMP)
 	@.ci/test

@@ -6,9 +6,12 @@ import inspect
 import json
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from localedge import clock
 from localedge.errors import JsException
@@ -22,6 +25,14 @@ def load(name: str) -> dict[str, Any]:
     """The cases of `tests/vectors/<name>.json` by name."""
     cases: dict[str, Any] = json.loads((VECTORS / f"{name}.json").read_text("utf-8"))
     return cases
+
+
+def sampled(names: Iterable[str], *, every: int) -> list[Any]:
+    """A parameter for each of `names`; all but one in `every` are marked as slow."""
+    return [
+        pytest.param(name, marks=pytest.mark.slow if number % every else ())
+        for number, name in enumerate(names)
+    ]
 
 
 def differences(kind: str) -> frozenset[str]:

@@ -32,6 +32,7 @@ async def test_a_query_that_runs_too_long_is_interrupted(db: Any) -> None:
     assert await value(db, "SELECT 1") == 1
 
 
+@pytest.mark.slow
 async def test_a_batch_that_runs_too_long_is_undone_whole(db: Any) -> None:
     await db.exec("CREATE TABLE t (a)")
 
@@ -41,6 +42,7 @@ async def test_a_batch_that_runs_too_long_is_undone_whole(db: Any) -> None:
     assert await value(db, "SELECT count(*) FROM t") == 0
 
 
+@pytest.mark.slow
 async def test_a_call_that_waits_behind_a_long_one_is_not_interrupted(db: Any) -> None:
     long = db.prepare(ENDLESS).all()
 

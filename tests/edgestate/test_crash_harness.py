@@ -32,7 +32,7 @@ from localedge.explore.reference import Happen, ReferenceTask
 from localedge.explore.world import World
 from localedge.probe import Call
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 EFFECTS: list[Effect] = ["read", "idempotent", "non_idempotent"]
 

@@ -52,7 +52,9 @@ SERVERS = ["valkey", *(["redis"] if REDIS else [])]
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each kind of store in turn; a test that asks for a server itself gets servers only."""
     if "kv_kind" in metafunc.fixturenames:
-        asks = {"connection", "kv_url", "places"} & {*inspect.signature(metafunc.function).parameters}
+        asks = {"connection", "kv_url", "places"} & {
+            *inspect.signature(metafunc.function).parameters
+        }
         metafunc.parametrize("kv_kind", SERVERS if asks else [*SERVERS, "memory"])
 
 

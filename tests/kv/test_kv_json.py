@@ -55,6 +55,7 @@ def test_json_deeper_than_python_follows_is_an_error_and_no_crash() -> None:
         parse("[" * 200_000 + "]" * 200_000)
 
 
+@pytest.mark.slow
 def test_a_long_text_that_breaks_off_is_refused_at_once() -> None:
     with pytest.raises(JsException, match="Unexpected end of JSON input"):
         parse("[" + "1," * 5_000_000)

@@ -179,6 +179,7 @@ async def calls(connection: RedisConnection, *, reset: bool = False) -> dict[str
     return {name: int(n) for name, n in re.findall(r"cmdstat_(\S+?):calls=(\d+)", text.decode())}
 
 
+@pytest.mark.slow
 async def test_ten_thousand_keys_many_of_them_expired_are_listed_in_pages(
     kv: Any, crowd: list[str], connection: RedisConnection
 ) -> None:
@@ -199,6 +200,7 @@ async def test_ten_thousand_keys_many_of_them_expired_are_listed_in_pages(
     assert second_time["hmget"] <= len(crowd) + 2 * len(found)
 
 
+@pytest.mark.slow
 async def test_one_step_looks_at_a_bounded_number_of_keys(
     kv: Any, crowd: list[str], connection: RedisConnection
 ) -> None:

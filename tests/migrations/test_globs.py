@@ -113,6 +113,7 @@ def test_braces_expand(pattern: str, expanded: list[str]) -> None:
     assert expand(pattern) == expanded
 
 
+@pytest.mark.slow
 def test_braces_never_expand_without_end() -> None:
     assert len(expand("{1..9999999}")) == 100_000
     assert len(expand("{a,b}" * 40)) == 100_000

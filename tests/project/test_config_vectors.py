@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.project import recorded
-from tests.replay import differences, load
+from tests.replay import differences, load, sampled
 
 from localedge.errors import Exit
 
@@ -18,7 +18,7 @@ def names() -> list[str]:
     return [name for name in CASES if name not in differences("config")]
 
 
-@pytest.fixture(params=names())
+@pytest.fixture(params=sampled(names(), every=4))
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     found: dict[str, Any] = CASES[request.param]
     recorded.write(found, tmp_path)

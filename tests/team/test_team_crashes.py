@@ -17,7 +17,7 @@ from doc_team.judge import ScriptedJudge
 from doc_team.working import review, work
 from edgestate.team import D1Record, TeamMember, examine, history, rebuild, states
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TEXTS: Final = {
     "a.md": "Rain falls. It falls on roofs. A lantern burns. The lantern is green, says a keeper.",

@@ -22,6 +22,7 @@ def play(empty_database: Path, clock: Any, **options: Any) -> None:
     case().runTest()
 
 
+@pytest.mark.slow
 def test_the_team_behaves_as_its_model(
     empty_database: Path, frozen: Freeze, anyio_backend: str
 ) -> None:
@@ -35,6 +36,7 @@ def test_the_team_behaves_as_its_model(
     )
 
 
+@pytest.mark.slow
 def test_the_model_notices_a_board_without_leases(
     empty_database: Path, frozen: Freeze, anyio_backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from tests.demo.travel_control import TravelControl
 from tests.worker.edge import Edge
 from tests.worker.orders import TRIP, trip_with, trip_without
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 NOBODY = "0" * 32
 

@@ -12,7 +12,7 @@ from tests.demo.travel_control import TravelControl
 from tests.worker.edge import LEASE_S, Answer, Crash, Death, Edge
 from tests.worker.orders import TRIP
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 NOON = "2026-12-01T12:00:00Z"
 POINTS = 15

@@ -13,7 +13,7 @@ from tests.worker.edge import LEASE_S, Crash, Death, Edge
 from tests.worker.orders import TRIP
 from tests.worker.schema import rows
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 NOON = "2026-12-01T12:00:00Z"
 HOLD_CALL = 10

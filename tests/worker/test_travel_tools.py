@@ -10,7 +10,7 @@ from tests.worker.edge import Edge
 
 from edgestate import ToolCall, ToolState
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def _forget(state: ToolState) -> None:
