@@ -22,9 +22,16 @@ from edgestate.team import (
     AlreadyConsumed,
     ContextConflictError,
     D1Record,
+    Done,
     Held,
     Message,
+    NoSnapshot,
     RequestMismatch,
+    SagaDefinition,
+    Sagas,
+    SagaStep,
+    SagaStepFailed,
+    StepCall,
     Subtask,
     TeamMember,
     history,
@@ -39,6 +46,7 @@ WORKERS = ["worker-1", "worker-2"]
 LEASE_S = 30
 MAX_ATTEMPTS = 3
 MAX_CLAIMS = 5
+TRY_S = 10
 BEGINNING = "2026-12-01T00:00:00Z"
 
 
@@ -78,6 +86,9 @@ class TeamMachine(RuleBasedStateMachine):
         self.consumed: set[tuple[int, str]] = set()
         self.known: dict[tuple[int, str], Message] = {}
         self.fact = ("first", 1)
+        self.setting = 0
+        self.revision = 0
+        self.snapshots: list[dict[str, int]] = []
         self.denied = 0
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -187,6 +198,8 @@ class TeamMachine(RuleBasedStateMachine):
                 task.status, task.claims = "completed", 0
                 task.results.add(task.attempt)
                 self.done.add(key)
+                finished = {n: t.attempt for n, t in self.tasks.items() if t.status == "completed"}
+                self.snapshots.append(finished)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data())
@@ -325,6 +338,55 @@ class TeamMachine(RuleBasedStateMachine):
         assert behind == 0
         self.fact = (value, fact.version + 1)
 
+    # --- settings, snapshots, sagas ---
+
+    @rule(name=st.sampled_from(["planner", "planner", "critic"]), behind=st.integers(0, 1))
+    def set_setting(self, name: str, behind: int) -> None:
+        version = self.setting - behind
+        try:
+            new = self.run(self.members[name].settings.set("model", version, version=version))
+        except AccessDenied:
+            assert name != "planner"
+            self.denied += 1
+            return
+        except VersionConflict:
+            assert behind > 0
+            return
+        assert behind == 0
+        assert new == version + 1
+        self.setting = new
+        self.revision += 1
+
+    @rule(name=st.sampled_from(AGENTS))
+    def get_setting(self, name: str) -> None:
+        settings = self.members[name].settings
+        settings.at_least(self.revision)
+        held = self.run(settings.get("model"))
+        assert (held.version if held else 0) == self.setting
+
+    @rule()
+    def restore(self) -> None:
+        try:
+            restored = self.run(self.members["planner"].snapshots.restore("goal"))
+        except NoSnapshot:
+            assert self.snapshots == []
+            return
+        assert restored.version == len(self.snapshots)
+        assert restored.completed == self.snapshots[-1]
+
+    @rule(outcomes=st.lists(st.sampled_from(["ok", "fails", "raises"]), min_size=1, max_size=3))
+    def run_a_saga(self, outcomes: list[str]) -> None:
+        log: list[str] = []
+        saga = _saga(outcomes, log)
+        runner = Sagas(self.members["worker-1"].desk, [saga])
+        status, pauses = self.run(_finished(runner, self.clock))
+        self.now += TRY_S * pauses
+        done = outcomes.index("fails") if "fails" in outcomes else len(outcomes)
+        forward = [f"do {n}" for n in range(done)]
+        back = [f"undo {n}" for n in reversed(range(done))]
+        assert list(dict.fromkeys(log)) == (forward + back if "fails" in outcomes else forward)
+        assert status == ("compensated" if "fails" in outcomes else "completed")
+
     # --- what always holds ---
 
     @invariant()
@@ -348,6 +410,38 @@ class TeamMachine(RuleBasedStateMachine):
         (guards,) = await self.team.rows("SELECT COUNT(*) AS n FROM agent_guard")
         (denied,) = await self.team.rows("SELECT COUNT(*) AS n FROM access_denials")
         assert (guards["n"], denied["n"]) == (0, self.denied)
+
+
+def _saga(outcomes: list[str], log: list[str]) -> SagaDefinition:
+    """A saga whose steps do as `outcomes` says; one that raises does so the first time."""
+
+    def step(number: int, outcome: str) -> SagaStep:
+        async def do(call: StepCall) -> Done:
+            if outcome == "fails":
+                raise SagaStepFailed("no", "no")
+            log.append(f"do {number}")
+            if outcome == "raises" and call.attempt == 1:
+                raise OSError("busy")
+            return Done(number)
+
+        async def undo(_call: StepCall) -> Done:
+            log.append(f"undo {number}")
+            return Done()
+
+        return SagaStep(f"step {number}", do, f"undo {number}", undo)
+
+    return SagaDefinition("played", tuple(step(n, o) for n, o in enumerate(outcomes)))
+
+
+async def _finished(runner: Sagas, clock: Any) -> tuple[str, int]:
+    """How a new saga ends, and after how many pauses, each of which is over at once."""
+    saga_id = await runner.start("played", None)
+    for tries in range(10):
+        status = await runner.run(saga_id)
+        if status != "running":
+            return status, tries
+        clock.tick(TRY_S)
+    raise AssertionError("the saga does not end")
 
 
 def _fields(fact: Any) -> dict[str, Any]:

@@ -7,9 +7,11 @@ import asyncio
 import pytest
 from tests.conftest import Freeze
 from tests.team.world import Team, claimed
+from tests.waiting import wait_until
 
+from edgestate import clock
 from edgestate.errors import FenceLost, LeaseLost, VersionConflict
-from edgestate.team import AccessDenied, CyclicPlan, Subtask, lane_of
+from edgestate.team import AccessDenied, CyclicPlan, Subtask, kept, lane_of
 from localedge.errors import JsException
 
 pytestmark = pytest.mark.anyio
@@ -97,13 +99,13 @@ async def test_the_goal_is_the_planners_once_all_is_done(team: Team) -> None:
 async def test_a_lease_that_ran_out_is_taken_over_and_its_old_holder_is_fenced_off(
     team: Team, frozen: Freeze
 ) -> None:
-    clock = frozen("2026-12-01T00:00:00Z")
+    moved = frozen("2026-12-01T00:00:00Z")
     await team.goal("a")
     slow, quick = await team.worker(1), await team.worker(2)
     held = await claimed(slow, ttl_s=30)
 
     before = await quick.board.claim()
-    clock.tick(30.001)
+    moved.tick(30.001)
     taken = await claimed(quick, ttl_s=30)
     with pytest.raises(FenceLost):
         await slow.board.complete(held, "late", summary="late")
@@ -118,14 +120,14 @@ async def test_a_lease_that_ran_out_is_taken_over_and_its_old_holder_is_fenced_o
 
 
 async def test_a_renewed_lease_is_not_taken_over(team: Team, frozen: Freeze) -> None:
-    clock = frozen("2026-12-01T00:00:00Z")
+    moved = frozen("2026-12-01T00:00:00Z")
     await team.goal("a")
     slow, quick = await team.worker(1), await team.worker(2)
     held = await claimed(slow, ttl_s=30)
 
-    clock.tick(20)
+    moved.tick(20)
     held = await slow.board.renew(held)
-    clock.tick(20)
+    moved.tick(20)
     other = await quick.board.claim()
     await slow.board.complete(held, "done", summary="done")
 
@@ -177,7 +179,7 @@ async def test_a_task_rejected_too_often_is_a_dead_letter_that_says_why(team: Te
 async def test_a_task_that_kills_its_workers_is_set_aside_and_the_next_goes_on(
     team: Team, frozen: Freeze
 ) -> None:
-    clock = frozen("2026-12-01T00:00:00Z")
+    moved = frozen("2026-12-01T00:00:00Z")
     await team.goal("poison", "good")
     worker = await team.worker()
 
@@ -185,9 +187,9 @@ async def test_a_task_that_kills_its_workers_is_set_aside_and_the_next_goes_on(
     good = next(held for held in first if held.task.task_id == "good")
     await worker.board.complete(good, 1, summary="one")
     for _ in range(4):
-        clock.tick(11)
+        moved.tick(11)
         await claimed(worker, ttl_s=10)
-    clock.tick(11)
+    moved.tick(11)
     left_alone = await worker.board.claim()
     dead = await worker.board.set_aside()
 
@@ -284,3 +286,58 @@ async def test_the_database_refuses_what_must_not_be(team: Team, sql: str, text:
 
     with pytest.raises(JsException, match=text):
         await team.run(sql)
+
+
+async def test_work_that_takes_longer_than_its_lease_runs_once(team: Team) -> None:
+    await team.goal("a")
+    worker, other = await team.worker(1), await team.worker(2)
+    held = await claimed(worker, ttl_s=0.6)
+
+    async def work() -> str:
+        async def is_past_its_first_end() -> bool:
+            assert await other.board.claim() is None
+            return clock.now() > held.expires_at + 0.6
+
+        await wait_until(is_past_its_first_end)
+        return "long"
+
+    value = await kept(worker.board, held, work)
+    await worker.board.complete(held, value, summary="long")
+
+    result = await other.board.result("a")
+    assert result is not None
+    assert result.agent_id == "worker-1"
+
+
+async def test_work_stops_when_the_task_is_anothers(team: Team) -> None:
+    cycle = await team.goal("a")
+    planner, worker = await team.planner(), await team.worker()
+    held = await claimed(worker, ttl_s=0.1)
+    await planner.contexts.freeze_context("goal", 2, context="new")
+    await planner.planning.rebase((await planner.board.task("goal")).cycle, reason="new")
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("cancelled")
+
+    with pytest.raises(LeaseLost):
+        await kept(worker.board, held, work)
+
+    assert (ended, cycle.version) == (["cancelled"], 1)
+
+
+@pytest.mark.parametrize("ttl_s", [0, -1, float("nan")])
+async def test_a_lease_lasts_more_than_no_time(team: Team, ttl_s: float) -> None:
+    await team.goal("a", "b")
+    worker = await team.worker()
+    held = await claimed(worker)
+
+    with pytest.raises(ValueError, match="more than 0 s"):
+        await worker.board.renew(held, ttl_s=ttl_s)
+    with pytest.raises(ValueError, match="more than 0 s"):
+        await worker.board.claim(ttl_s=ttl_s)
+
+    await worker.board.renew(held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import pytest
 from tests.conftest import Freeze
@@ -197,3 +198,16 @@ async def test_what_is_no_json_is_no_message(team: Team) -> None:
         await planner.messages.send("worker-1", "note", {1, 2})  # type: ignore[arg-type]
     with pytest.raises(StoreRejected):
         await planner.messages.send("worker-1", "note", float("nan"))
+
+
+async def test_every_log_line_of_the_library_has_its_trace(
+    team: Team, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker = await team.worker()
+
+    with traced("the-trace"), caplog.at_level(logging.WARNING), pytest.raises(AccessDenied):
+        await worker.settings.set("model", "mine")
+
+    (record,) = caplog.records
+    assert record.getMessage() == "access denied trace_id=the-trace"
+    assert record.__dict__["trace_id"] == "the-trace"

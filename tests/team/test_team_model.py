@@ -10,7 +10,7 @@ from hypothesis import Phase, settings
 from tests.conftest import Freeze
 from tests.team.machine import BEGINNING, TeamMachine
 
-from edgestate.team.sql import board
+from edgestate.team.sql import messages
 
 
 def play(empty_database: Path, clock: Any, **options: Any) -> None:
@@ -37,10 +37,13 @@ def test_the_team_behaves_as_its_model(
 
 
 @pytest.mark.slow
-def test_the_model_notices_a_board_without_leases(
+def test_the_model_notices_messages_that_are_never_consumed(
     empty_database: Path, frozen: Freeze, anyio_backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(board, "CLAIM", board.CLAIM.replace("t.lease_expires_at <= ?5", "?5 = ?5"))
+    mutant = messages.CONSUME.replace("SET consumed_at = MAX(?3, delivered_at)", "SET seq = seq")
+    monkeypatch.setattr(
+        messages, "CONSUME", mutant.replace("agent_id = ?2", "agent_id = ?2 AND ?3")
+    )
 
     with pytest.raises(AssertionError):
         play(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -11,8 +10,9 @@ from typing import Any, Final
 from doc_team.judge import judge_of
 from edgestate.errors import StateError
 from edgestate.team import D1Record, Role, TeamMember, enrol, lane_of
+from edgestate.team.tracing import logger_of
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 SHIFT_S: Final = 50.0
 IDLE_PAUSE_S: Final = 0.1

@@ -11,8 +11,8 @@ from doc_team.goals import INDEX, SUMMARY
 from doc_team.judge import Judge
 from doc_team.tools import ASKED_TERMS, index_text
 from edgestate import ModelFailed
-from edgestate.errors import FenceLost, VersionConflict
-from edgestate.team import BoardTask, ContextConflictError, Held, TeamMember, traced
+from edgestate.errors import FenceLost, LeaseLost, VersionConflict
+from edgestate.team import BoardTask, ContextConflictError, Held, TeamMember, kept, traced
 
 CRITIC: Final = "critic"
 PLANNER: Final = "planner"
@@ -27,7 +27,9 @@ async def work(member: TeamMember, judge: Judge, *, pause_s: float = 0.0) -> boo
     with traced(held.task.trace_id):
         await member.roster.beat(task_id=held.task.task_id, context_id=held.cycle.context_id)
         try:
-            value, summary = await _done(member, judge, held, pause_s)
+            value, summary = await kept(
+                member.board, held, lambda: _done(member, judge, held, pause_s)
+            )
             note = member.messages.sending(
                 CRITIC,
                 "result",
@@ -35,7 +37,7 @@ async def work(member: TeamMember, judge: Judge, *, pause_s: float = 0.0) -> boo
                 correlation_id=held.task.task_id,
             )
             await member.board.complete(held, value, summary=summary, effects=[note])
-        except FenceLost:
+        except (FenceLost, LeaseLost):
             return True
         except ContextConflictError as conflict:
             await member.contexts.request_resync(PLANNER, conflict, held.task.task_id)

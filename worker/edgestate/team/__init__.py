@@ -32,6 +32,7 @@ from edgestate.team.errors import (
     UnknownSaga,
 )
 from edgestate.team.history import Change, State, history, rebuild, states
+from edgestate.team.keeping import kept
 from edgestate.team.knowledge import Fact, Knowledge
 from edgestate.team.messages import Decisions, Message, Messages
 from edgestate.team.metrics import metrics_text
@@ -115,6 +116,7 @@ __all__ = [
     "enrol",
     "examine",
     "history",
+    "kept",
     "lane_of",
     "life_of",
     "metrics_text",

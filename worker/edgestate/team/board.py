@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from edgestate import clock
+from edgestate.d1_leases import positive_ttl
 from edgestate.errors import FenceLost, LeaseLost, StateError, TaskNotFound, VersionConflict
 from edgestate.keys import check_id
 from edgestate.team.board_rows import LANES, BoardTask, Result, result_of, task_of
@@ -91,7 +92,7 @@ class Board:
         values = (
             self._desk.me,
             self._desk.identity.incarnation,
-            int((now + ttl_s) * 1000),
+            int((now + positive_ttl(ttl_s)) * 1000),
             claim_id,
             int(now * 1000),
         )
@@ -117,7 +118,7 @@ class Board:
         values = (
             self._desk.me,
             self._desk.identity.incarnation,
-            int((now + ttl_s) * 1000),
+            int((now + positive_ttl(ttl_s)) * 1000),
             claim_id,
             int(now * 1000),
         )
@@ -142,7 +143,7 @@ class Board:
 
     async def renew(self, held: Held, *, ttl_s: float | None = None) -> Held:
         """`held` lasts for its whole time from now. Errors: LeaseLost; nothing was written."""
-        ttl_s = held.ttl_s if ttl_s is None else ttl_s
+        ttl_s = positive_ttl(held.ttl_s if ttl_s is None else ttl_s)
         now = clock.now()
         (rows,) = await self._desk.send(
             says(
@@ -154,7 +155,7 @@ class Board:
                 int(now * 1000),
             )
         )
-        if not rows or ttl_s <= 0:
+        if not rows:
             raise LeaseLost(held.task.task_id, held.holder)
         return Held(held.task, held.holder, now + ttl_s, ttl_s, held.settings_revision)
 

@@ -33,11 +33,14 @@ def traced(trace: str) -> Iterator[str]:
 
 
 class TraceFilter(logging.Filter):
-    """Gives each log record the attribute `trace_id`."""
+    """Gives each log record the attribute `trace_id`, and each line the trace's id at its end."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep the record."""
-        record.trace_id = _trace.get("-")
+        trace = _trace.get("-")
+        if not hasattr(record, "trace_id"):
+            record.trace_id = trace
+            record.msg = f"{record.msg} trace_id={trace.replace('%', '%%')}"
         return True
 
 
