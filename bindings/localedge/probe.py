@@ -17,7 +17,7 @@ class Call:
 
     Shape: `kind` is "kv", "d1", "fetch" or "tool"; `binding` the name in `env` ("" for fetch);
     `operation` the method; `arguments` what was passed, in JavaScript's form; `number` grows
-    by one per call in this process.
+    by one per call in this process; `target` is the binding's object, a statement for example.
     """
 
     kind: str
@@ -25,6 +25,7 @@ class Call:
     operation: str
     arguments: tuple[object, ...] = ()
     number: int = field(default_factory=lambda: next(_numbers))
+    target: object = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
