@@ -103,6 +103,37 @@ async def test_a_handler_that_gives_no_response_is_an_exception(tmp_path: Path) 
 
     assert answer.status_code == 500
     assert "did not resolve to 'Response'" in answer.text
+    assert "localedge/" not in answer.text
+
+
+@pytest.mark.parametrize("given", ["Response(None, status=101)", "js.Response.error()"])
+async def test_a_status_that_cannot_be_sent_is_an_exception(tmp_path: Path, given: str) -> None:
+    write_project(tmp_path, "import js\n" + worker(f"return {given}"))
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/")
+        log = server.logged()
+
+    assert answer.headers["x-localedge-outcome"] == "exception"
+    assert "cannot be sent" in answer.text
+    assert "cannot be sent" in log
+    assert "localedge/" not in answer.text
+
+
+async def test_a_task_that_the_worker_cancelled_itself_is_an_exception(tmp_path: Path) -> None:
+    cancelling = worker("""
+        waiting = asyncio.ensure_future(asyncio.sleep(60))
+        waiting.cancel()
+        await waiting
+    """)
+    write_project(tmp_path, cancelling)
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/")
+
+    assert answer.headers["x-localedge-outcome"] == "exception"
+    assert "await waiting" in answer.text
+    assert "CancelledError" in answer.text
 
 
 async def test_an_unknown_binding_is_named(tmp_path: Path) -> None:

@@ -151,10 +151,8 @@ class Serving:
                     if self._streams:
                         self._streams.pop(number, None)
                     return
-        except asyncio.CancelledError:
-            self._send((END, number, "canceled", None))
         except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
-            self._send((END, number, "exception", failure_of(error, self._mask).model_dump()))
+            self._send((END, number, *self._ending(error)))
         await self._finish(event)
 
     def _answer(self, event: Event, response: web.Response) -> None:
@@ -183,12 +181,18 @@ class Serving:
         try:
             controller = await self._worker.scheduled(cron, time_ms, self._env, event.context)
             detail = {"noRetry": not controller.retries}
-        except asyncio.CancelledError:
-            outcome = "canceled"
         except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
-            outcome, detail = "exception", failure_of(error, self._mask).model_dump()
+            outcome, detail = self._ending(error)
         self._send((END, number, outcome, detail))
         await self._finish(event)
+
+    def _ending(self, error: BaseException) -> tuple[str, dict[str, Any] | None]:
+        """The outcome of an event that ended with `error`, and what is told of it."""
+        task = asyncio.current_task()
+        # A worker can raise CancelledError too: a task that it waited for was cancelled.
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            return "canceled", None
+        return "exception", failure_of(error, self._mask).model_dump()
 
     async def _finish(self, event: Event) -> None:
         """What outlives the response goes on for at most `WAIT_UNTIL_S`; the rest is cancelled."""

@@ -13,6 +13,7 @@ from localedge import clock
 from localedge.errors import JsException
 from localedge.isolate.failures import Failure, Frame
 from localedge.isolate.secrets import Mask
+from localedge.sdk import dispatch
 
 _CONTEXT_LINES: Final = 3
 _MOST_FRAMES: Final = 40
@@ -40,17 +41,24 @@ def failure_of(error: BaseException, mask: Mask) -> Failure:
 def _trim(told: traceback.TracebackException) -> None:
     """Frames of our own are taken out, also of what the exception came from.
 
-    An exception that has no others is ours: there all of them stay. What a JsException came from
-    is behind the boundary, where the platform shows nothing either.
+    An exception that has no others is ours: there all of them stay, unless it is about what the
+    worker gave us. What a JsException came from is behind the boundary, where the platform shows
+    nothing either.
     """
     theirs = list(_theirs(told.stack))
-    if theirs or issubclass(told.exc_type or Exception, SyntaxError):
+    if theirs or _is_about_the_worker(told):
         told.stack = traceback.StackSummary.from_list(theirs)
     if told.exc_type is JsException:
         told.__cause__ = told.__context__ = None
     for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
         if other is not None:
             _trim(other)
+
+
+def _is_about_the_worker(told: traceback.TracebackException) -> bool:
+    if issubclass(told.exc_type or Exception, SyntaxError | JsException):
+        return True
+    return bool(told.stack) and told.stack[-1].filename == dispatch.__file__
 
 
 def _theirs(stack: traceback.StackSummary) -> Iterator[traceback.FrameSummary]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -21,9 +20,10 @@ from localedge.sdk.legacy import raw_env
 from localedge.sdk.web.body import USED_TEXT
 from localedge.sdk.web.coding import carried_out
 
-logger = logging.getLogger(__name__)
-
 _NOT_A_RESPONSE: Final = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
+_NO_ANSWER: Final = (
+    "A Response with status {} cannot be sent: 101 is for a WebSocket, 0 for Response.error()."
+)
 _OUR_FOLDERS: Final = (str(Path(__file__).parents[1]), str(Path(clock.__file__).parent))
 _NO_NAME: Final = "There is no '{}' class defined in the Python Worker's main module"
 
@@ -50,8 +50,6 @@ class Worker:
         self._takes: dict[tuple[object, str], int] = {}
         self._fetch_takes = self._arity(found.default, "fetch") if found.default else 0
         self.warnings = tuple(self._warnings())
-        for warning in self.warnings:
-            logger.warning("handler will surprise", extra={"detail": warning})
 
     def handlers(self) -> frozenset[str]:
         """Names of the events that the default entrypoint handles: "fetch", "scheduled", …"""
@@ -186,13 +184,16 @@ def _switching(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Awai
 def response_of(result: Any) -> web.Response:
     """The platform's Response that `result` of a fetch handler stands for.
 
-    Errors: TypeError when it is none, or when its body was read already.
+    Errors: TypeError when it is none, when its body was read already, or when its status is none
+    that can be sent.
     """
     inner = getattr(result, "_js", None)
     if not isinstance(inner, web.Response):
         raise TypeError(_NOT_A_RESPONSE)
     if inner.body_used:
         raise js_type_error(USED_TEXT)
+    if inner.status < 200:
+        raise js_type_error(_NO_ANSWER.format(inner.status))
     for name, _ in inner.headers.raw():
         if name == "content-encoding":
             return carried_out(inner)
