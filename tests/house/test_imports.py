@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -19,16 +20,27 @@ def test_all_import_contracts_are_kept() -> None:
     assert result.returncode == 0, result.stdout
 
 
+ONE_WAY = "imports go one way"
+BINDINGS = "bindings import nothing of the runtime"
+WORKER = "worker code imports nothing of localedge"
+EDGESTATE = "edgestate only in the CLI, the inspector and the explorer"
+SQLITE = "SQLite only in d1/sqlite.py"
+STARLETTE = "Starlette only in the gateway and the test client"
 BREACHES = [
-    ("bindings/localedge/kv/planted.py", "import localedge.project.models", "bindings import"),
-    ("runtime/localedge/isolate/planted.py", "import localedge.cli.main", "imports go one way"),
-    ("worker/trip_agent/planted.py", "import localedge.clock", "worker code imports nothing"),
-    ("runtime/localedge/cli/planted.py", "import redis", "redis only"),
-    ("runtime/localedge/project/planted.py", "import sqlite3", "SQLite only"),
-    ("runtime/localedge/isolate/planted.py", "import starlette.responses", "Starlette only"),
-    ("runtime/localedge/explore/planted.py", "import localedge.cli.main", "imports go one way"),
-    ("runtime/localedge/gateway/planted.py", "import edgestate.models", "edgestate only"),
-    ("runtime/localedge/port/planted.py", "import edgestate", "edgestate only"),
+    ("bindings/localedge/kv", "import localedge.project.models", BINDINGS),
+    ("bindings/localedge/d1", "import localedge.supervisor", BINDINGS),
+    ("runtime/localedge/isolate", "import localedge.cli.main", ONE_WAY),
+    ("runtime/localedge/explore", "import localedge.cli.main", ONE_WAY),
+    ("runtime/localedge/sdk", "import localedge.gateway", ONE_WAY),
+    ("worker/trip_agent", "import localedge.clock", WORKER),
+    ("worker/doc_team", "import localedge.kv", WORKER),
+    ("worker/edgestate", "import localedge.errors", WORKER),
+    ("runtime/localedge/cli", "import redis", "redis only in kv/redis.py"),
+    ("runtime/localedge/project", "import sqlite3", SQLITE),
+    ("bindings/localedge/kv", "import aiosqlite", SQLITE),
+    ("runtime/localedge/isolate", "import starlette.responses", STARLETTE),
+    ("runtime/localedge/gateway", "import edgestate.models", EDGESTATE),
+    ("runtime/localedge/port", "import edgestate", EDGESTATE),
 ]
 
 
@@ -41,9 +53,9 @@ def copy_of_the_house(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ROOT / root, house / root, ignore=shutil.ignore_patterns("__pycache__", ".*")
         )
     shutil.copy(ROOT / "pyproject.toml", house)
-    for number, (file, line, _) in enumerate(BREACHES):
-        path = house / file
-        path.with_name(f"planted_{number}.py").write_text(f"{line}\n", "utf-8")
+    for number, (folder, line, _) in enumerate(BREACHES):
+        (house / folder / f"planted_{number}_.py").write_text(f"{line}\n", "utf-8")
+    (house / "runtime" / "localedge" / "planted_room.py").write_text("", "utf-8")
     return house
 
 
@@ -68,6 +80,26 @@ def report(copy_of_the_house: Path) -> str:
     return result.stdout
 
 
+def told_by(report: str, contract: str) -> str:
+    """What the report says below the heading of a broken contract."""
+    _, _, broken = report.partition("Broken contracts")
+    _, heading, rest = broken.partition(f"{contract}\n{'-' * len(contract)}\n")
+    assert heading, f"{contract!r} is not broken"
+    return rest.partition("\n---")[0]
+
+
 @pytest.mark.parametrize(("number", "contract"), [(n, b[2]) for n, b in enumerate(BREACHES)])
 def test_a_planted_breach_is_found(report: str, number: int, contract: str) -> None:
-    assert f"planted_{number}" in report, contract
+    assert f"planted_{number}_" in told_by(report, contract)
+
+
+def test_a_module_without_a_place_among_the_layers_is_found(report: str) -> None:
+    assert "planted_room" in told_by(report, ONE_WAY)
+
+
+def test_no_file_of_the_bundle_imports_localedge() -> None:
+    imports = re.compile(r"^\s*(import|from)\s+localedge\b", re.MULTILINE)
+
+    found = [p for p in (ROOT / "worker").rglob("*.py") if imports.search(p.read_text("utf-8"))]
+
+    assert found == []
