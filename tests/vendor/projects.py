@@ -43,11 +43,11 @@ class Default(WorkerEntrypoint):
 """
 
 
-def make_project(root: Path, *, migrations: tuple[str, ...] = ()) -> Path:
-    """The project in `root`, with its own migrations of these names."""
+def make_project(root: Path, *, entry: str = ENTRY, migrations: tuple[str, ...] = ()) -> Path:
+    """The project in `root`, with this worker and its own migrations of these names."""
     (root / "src").mkdir(parents=True)
     (root / "wrangler.toml").write_text(CONFIG)
-    (root / "src" / "entry.py").write_text(ENTRY)
+    (root / "src" / "entry.py").write_text(entry)
     for name in migrations:
         path = root / "migrations" / name
         path.parent.mkdir(exist_ok=True)
