@@ -81,7 +81,7 @@ async def test_answers_are_forgotten_when_they_are_old(team: Team, frozen: Freez
     assert (kept, gone) == (0, 1)
 
 
-@pytest.mark.parametrize("request_id", [":", "x" * 513, "…"])
+@pytest.mark.parametrize("request_id", ["", "x" * 513])
 async def test_an_id_that_names_nothing_is_refused(team: Team, request_id: str) -> None:
     worker = await team.worker()
 
