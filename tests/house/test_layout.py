@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("bindings", "runtime", "worker")
@@ -82,20 +85,37 @@ def test_every_pin_is_a_plain_name_and_version() -> None:
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[^\s;@]+", line)] == []
 
 
+def pinned() -> set[str]:
+    """The names in constraints.txt."""
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    return {canonicalize_name(line.split("==")[0]) for line in lines}
+
+
 def test_every_dependency_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = [name for names in project["optional-dependencies"].values() for name in names]
-    pins = {
-        re.sub(r"[-_.]+", "-", line.split("==")[0]).lower()
-        for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()
-    }
 
     names = {
-        re.sub(r"[-_.]+", "-", re.split(r"[<>=!\[ ]", requirement)[0]).lower()
-        for requirement in [*project["dependencies"], *extras]
+        canonicalize_name(Requirement(text).name) for text in [*project["dependencies"], *extras]
     }
 
-    assert names - pins == set()
+    assert names - pinned() == set()
+
+
+def test_everything_that_the_dependencies_need_is_pinned() -> None:
+    seen: set[tuple[str, str]] = set()
+    waiting = {("localedge", ""), ("localedge", "dev")}
+    while waiting:
+        name, extra = waiting.pop()
+        seen.add((name, extra))
+        for requirement in map(Requirement, metadata.requires(name) or ()):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+                found = canonicalize_name(requirement.name)
+                waiting |= {(found, wanted) for wanted in ("", *requirement.extras)} - seen
+
+    needed = {name for name, _ in seen} - {"localedge"}
+    assert len(needed) > 30
+    assert needed - pinned() == set()
 
 
 def test_every_known_gap_in_the_source_is_on_the_differences_page() -> None:
