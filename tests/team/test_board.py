@@ -96,6 +96,17 @@ async def test_the_goal_is_the_planners_once_all_is_done(team: Team) -> None:
     assert held.task.task_id == "goal"
 
 
+async def test_a_goal_that_is_not_planned_yet_is_not_finished(team: Team) -> None:
+    cycle = await team.goal()
+    planner = await team.planner()
+
+    too_early = await planner.board.claim()
+    await planner.planning.plan(cycle, [Subtask("a", "work")], reason="one part")
+
+    assert too_early is None
+    assert [task.task_id for task in await planner.board.tasks("goal")] == ["goal", "a"]
+
+
 async def test_a_lease_that_ran_out_is_taken_over_and_its_old_holder_is_fenced_off(
     team: Team, frozen: Freeze
 ) -> None:
@@ -209,6 +220,19 @@ async def test_only_one_of_two_that_saw_the_same_version_takes_the_task(team: Te
 
     counters = {r["name"]: r["value"] for r in await team.rows("SELECT * FROM team_counters")}
     assert counters["conflicts"] == 1
+
+
+async def test_what_still_waits_is_not_shown_and_cannot_be_taken(team: Team) -> None:
+    await team.goal(Subtask("a", "work"), Subtask("b", "work", after=("a",)))
+    worker, planner = await team.worker(), await team.planner()
+
+    with pytest.raises(VersionConflict):
+        await worker.board.take("b", 1)
+    with pytest.raises(VersionConflict):
+        await planner.board.take("goal", 1)
+
+    assert await worker.board.look() == [("a", 1)]
+    assert await planner.board.look() == []
 
 
 @pytest.mark.parametrize(
@@ -341,3 +365,19 @@ async def test_a_lease_lasts_more_than_no_time(team: Team, ttl_s: float) -> None
         await worker.board.claim(ttl_s=ttl_s)
 
     await worker.board.renew(held)
+
+
+@pytest.mark.parametrize(
+    "task_id", ["x" * 512, "'; DROP TABLE task_status; --", "任务 1", "a/b:c%d"]
+)
+async def test_odd_ids_are_ids_like_any_other(team: Team, task_id: str) -> None:
+    await team.goal(Subtask("a", "work"), task_id=task_id + "g" if len(task_id) < 512 else "goal")
+    planner, worker, critic = await team.planner(), await team.worker(), await team.critic()
+    await team.goal(Subtask(task_id, "work"), task_id="other")
+
+    for _ in range(2):
+        await worker.board.complete(await claimed(worker), 1, summary="one")
+    for task in await critic.reviews.open():
+        await critic.reviews.accept(task, reason="right")
+
+    assert (await planner.board.task(task_id)).review == "accepted"

@@ -12,7 +12,11 @@ from tests.edgestate.world import d1_binding
 from tests.migrations.command_line import run_command
 from tests.team.world import PATIENT, Team, claimed
 
-from edgestate.team import D1Record, traced
+from edgestate.team import Cache, D1Record, Tally, Versioned, traced
+from localedge.binding import BindingWrapper
+from localedge.kv.namespace import KvNamespace
+from localedge.kv.redis import connect
+from localedge.probe import Probe
 
 CONFIG = """\
 name = "tested"
@@ -126,3 +130,24 @@ def test_doctor_alone_is_as_before(project: Path) -> None:
     found = run_command(["doctor", "--json", "--port", "0"], project)
 
     assert "checks" in json.loads(found.stdout)
+
+
+def test_doctor_team_compares_the_cache_with_the_database(project: Path, valkey_url: str) -> None:
+    cache = f'[localedge]\nredis_url = "{valkey_url}"\n\n[[kv_namespaces]]\nbinding = "CACHE"\n'
+    config = project / "wrangler_like.toml"
+    config.write_text(CONFIG + cache + f'id = "{project.parent.name}"\n', "utf-8")
+    asyncio.run(keep_old_version(valkey_url, project.parent.name))
+
+    found = run_command(["doctor", "team", "--kv", "CACHE"], project)
+
+    assert found.exit == 1, found.text
+    assert "the cache has another version than the database" in found.stdout
+    assert "task_id second, stored 1, cached 0" in found.stdout
+
+
+async def keep_old_version(url: str, namespace: str) -> None:
+    async with connect(url) as connection:
+        kv = BindingWrapper(KvNamespace(connection.store(namespace)), "CACHE", Probe())
+        await Cache(kv, Tally()).put("task", "second", Versioned("an older one", 0))
+        # The first was claimed at once: whichever it was, both are looked at.
+        await Cache(kv, Tally()).put("task", "first", Versioned("an older one", 0))

@@ -13,7 +13,7 @@ from edgestate.d1_leases import positive_ttl
 from edgestate.errors import FenceLost, LeaseLost, StateError, TaskNotFound, VersionConflict
 from edgestate.keys import check_id
 from edgestate.team.board_rows import LANES, BoardTask, Result, result_of, task_of
-from edgestate.team.desk import Cycle, Desk, Refused, Write, new_id, pause, text_of
+from edgestate.team.desk import Cycle, Desk, Refused, Write, new_id, pause, request_of, text_of
 from edgestate.team.record import says
 from edgestate.team.snapshots import Snapshots
 from edgestate.team.sql import board as sql
@@ -87,7 +87,7 @@ class Board:
         A task whose lease ran out is taken over; one that was claimed five times without a result
         is left alone (`set_aside`).
         """
-        claim_id = request_id or new_id("claim")
+        claim_id = new_id("claim") if request_id is None else check_id("request", request_id)
         now = clock.now()
         values = (
             self._desk.me,
@@ -184,7 +184,7 @@ class Board:
         a newer one; nothing was written.
         """
         task = held.task
-        request_id = request_id or f"complete-{task.task_id}-{task.attempt}-{task.fence}"
+        request_id = request_id or request_of("complete", task.task_id, task.attempt, task.fence)
         for attempt in range(SNAPSHOT_TRIES):
             statements = [
                 *self._result(held, summary, value),

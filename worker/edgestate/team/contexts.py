@@ -14,7 +14,7 @@ from edgestate.errors import StateError, TaskNotFound, VersionConflict
 from edgestate.keys import check_id
 from edgestate.team.board_rows import LANES, lane_of
 from edgestate.team.context_keys import context_key
-from edgestate.team.desk import Cycle, Desk, Write, text_of
+from edgestate.team.desk import Cycle, Desk, Write, request_of, text_of
 from edgestate.team.errors import ContextConflictError, ContextExists, UnknownContext
 from edgestate.team.messages import EVERYONE, RESYNC_REQUESTED, Messages
 from edgestate.team.record import says
@@ -88,7 +88,9 @@ class Contexts:
                 return ContextExists(task_id, 1)
             return VersionConflict(task_id, 0, None)
 
-        await self._desk.write(write, request_id=request_id or f"begin-{task_id}", refused=why)
+        await self._desk.write(
+            write, request_id=request_id or request_of("begin", task_id), refused=why
+        )
         return Cycle(task_id, 1, key)
 
     async def draft(self, cycle: Cycle, context: JsonValue) -> int:

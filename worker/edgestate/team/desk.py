@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from edgestate import clock
 from edgestate.d1_call import GuardRefused, Rows
 from edgestate.errors import StateError, StoreRejected, StoreUnavailable, VersionConflict
-from edgestate.keys import check_id
+from edgestate.keys import MAX_ID_BYTES, check_id
 from edgestate.team.errors import (
     AccessDenied,
     ContextConflictError,
@@ -122,7 +122,7 @@ class Desk:
         Errors: RequestMismatch, RequestInProgress, AccessDenied, ContextConflictError; what
         `refused` makes of a guard's reason; StoreUnavailable if the outcome is still unknown.
         """
-        request_id = check_id("request", request_id or new_id("request"))
+        request_id = check_id("request", new_id("request") if request_id is None else request_id)
         taken = self.record.tally.taken()
         statements = self._statements(write, request_id, taken)
         try:
@@ -261,6 +261,14 @@ def text_of(value: JsonValue) -> str:
 def new_id(kind: str) -> str:
     """An id that nothing else has."""
     return f"{kind}-{uuid.uuid4().hex}"
+
+
+def request_of(*parts: object) -> str:
+    """The id of the request that these parts name, however long they are."""
+    text = "-".join(map(str, parts))
+    if len(text.encode()) <= MAX_ID_BYTES:
+        return text
+    return f"{parts[0]}-{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 async def pause(attempt: int) -> None:

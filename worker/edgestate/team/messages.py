@@ -117,7 +117,7 @@ class Messages:
             message_type,
             content,
             correlation_id=correlation_id,
-            message_id=request_id and f"message-{request_id}",
+            message_id=None if request_id is None else f"message-{request_id}",
             cycle=cycle,
         )
         answer = await self._desk.write(write, request_id=request_id, refused=self._why(write.what))
@@ -131,7 +131,7 @@ class Messages:
 
         Errors: AccessDenied if another agent sent it.
         """
-        message_id = f"message-{request_id}" if request_id else new_id("message")
+        message_id = new_id("message") if request_id is None else f"message-{request_id}"
         values = (
             message_id,
             self._desk.me,

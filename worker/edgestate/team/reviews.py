@@ -7,7 +7,7 @@ from typing import Final
 from edgestate import clock
 from edgestate.team.board import Board
 from edgestate.team.board_rows import BoardTask, task_of
-from edgestate.team.desk import Desk, Write
+from edgestate.team.desk import Desk, Write, request_of
 from edgestate.team.messages import Decisions
 from edgestate.team.record import says
 from edgestate.team.sql import board as sql
@@ -77,5 +77,5 @@ class Reviews:
             tuple(statements),
             roles=("critic",),
         )
-        request_id = f"review-{task.task_id}-{task.version}"
+        request_id = request_of("review", task.task_id, task.version)
         await self._desk.write(write, request_id=request_id, refused=self._board.why(task.task_id))

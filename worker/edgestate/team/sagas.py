@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from edgestate import clock
 from edgestate.errors import FenceLost, StateError, StoreRejected, VersionConflict
 from edgestate.keys import check_id
-from edgestate.team.desk import Desk, Write, new_id, text_of
+from edgestate.team.desk import Desk, Write, new_id, request_of, text_of
 from edgestate.team.errors import UnknownSaga
 from edgestate.team.record import Statement, says
 from edgestate.team.saga_rows import (
@@ -68,7 +68,7 @@ class Sagas:
             ),
             answer=saga_id,
         )
-        await self._desk.write(write, request_id=f"start-{saga_id}")
+        await self._desk.write(write, request_id=request_of("start", saga_id))
         return saga_id
 
     async def get(self, saga_id: str) -> SagaRow:
@@ -241,7 +241,7 @@ class Sagas:
                 return FenceLost(saga.saga_id, saga.fence, stored.fence)
             return VersionConflict(saga.saga_id, saga.version, stored.version)
 
-        request_id = f"move-{saga.saga_id}-{saga.fence}-{saga.version}"
+        request_id = request_of("move", saga.saga_id, saga.fence, saga.version)
         await self._desk.write(write, request_id=request_id, refused=why)
         saga.version += 1
         saga.status = status

@@ -49,10 +49,14 @@ _ROLE: Final = "(SELECT role FROM team_agents WHERE agent_id = ?1)"
 _IN_CONTEXT: Final = (
     "t.context_version = (SELECT r.context_version FROM task_status r WHERE r.task_id = t.root_id)"
 )
-_READY: Final = f"""{_IN_CONTEXT} AND t.claims < ?7 AND (?8 IS NULL OR t.root_id = ?8)
+# A goal that is not planned yet has nothing to wait for, and is not finished for all that.
+_FREE: Final = f"""{_IN_CONTEXT}
+    AND (t.task_id <> t.root_id OR EXISTS (
+      SELECT 1 FROM task_dependencies d WHERE d.task_id = t.task_id))
     AND NOT EXISTS (
       SELECT 1 FROM task_dependencies d JOIN task_status s ON s.task_id = d.depends_on
       WHERE d.task_id = t.task_id AND NOT (s.status = 'completed' AND s.review <> 'open'))"""
+_READY: Final = f"{_FREE} AND t.claims < ?7 AND (?8 IS NULL OR t.root_id = ?8)"
 _PENDING: Final = (
     f"SELECT t.task_id FROM task_status t WHERE t.status = 'pending' AND t.role = {_ROLE}"
 )
@@ -75,10 +79,12 @@ SELECT_CLAIM: Final = f"SELECT {TASK_COLUMNS} FROM task_status WHERE claim_reque
 # What an agent may choose from itself, and the claim of what it chose (?6 id, ?7 version).
 LOOK: Final = f"""
 SELECT t.task_id, t.version FROM task_status t
-WHERE t.status = 'pending' AND t.role = {_ROLE} AND (?2 IS NULL OR t.lane = ?2) AND {_IN_CONTEXT}
+WHERE t.status = 'pending' AND t.role = {_ROLE} AND (?2 IS NULL OR t.lane = ?2) AND {_FREE}
 ORDER BY t.ordinal LIMIT ?3"""
 TAKE: Final = f"""{_CLAIMED}
-WHERE task_id = ?6 AND version = ?7 AND status = 'pending' AND role = {_ROLE}"""
+WHERE version = ?7 AND task_id = (
+  SELECT t.task_id FROM task_status t
+  WHERE t.task_id = ?6 AND t.status = 'pending' AND t.role = {_ROLE} AND {_FREE})"""
 RENEW: Final = """
 UPDATE task_status SET lease_expires_at = ?4
 WHERE task_id = ?1 AND lease_holder = ?2 AND fence = ?3 AND lease_expires_at > ?5
