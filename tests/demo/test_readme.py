@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -28,7 +30,7 @@ def test_the_worker_of_the_readme_has_ten_lines() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.processes
-async def test_the_worker_of_the_readme_counts_visits(tmp_path: Path) -> None:
+async def test_the_worker_of_the_readme_counts_in_d1_and_keeps_a_copy_in_kv(tmp_path: Path) -> None:
     (tmp_path / "entry.py").write_text(block("python", having="class Default"))
     config = tmp_path / "wrangler_like.toml"
     config.write_text(block("toml", having="kv_namespaces"))
@@ -47,5 +49,9 @@ async def test_the_worker_of_the_readme_counts_visits(tmp_path: Path) -> None:
         first = await http.get(url)
         second = await http.get(url)
 
-    assert first.json() == {"visits": 1, "logged": 1}
-    assert second.json() == {"visits": 2, "logged": 2}
+    (database,) = (tmp_path / ".localedge" / "d1").glob("*.sqlite")
+    with closing(sqlite3.connect(database)) as rows:
+        counted = rows.execute("SELECT count(*) FROM visits").fetchone()
+    assert first.text == "1 visits, counted within the last minute\n"
+    assert second.text == first.text
+    assert counted == (2,)
