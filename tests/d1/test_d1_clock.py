@@ -11,7 +11,7 @@ from freezegun.api import FrozenDateTimeFactory
 from tests.d1.asking import database, rows, value
 
 from localedge.d1.engine import Engine
-from localedge.d1.sqlite import MemoryEngine
+from localedge.d1.memory import MemoryEngine
 
 pytestmark = pytest.mark.anyio
 

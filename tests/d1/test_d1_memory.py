@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.d1.asking import database, refusal, rows, value
 
-from localedge.d1.sqlite import MemoryEngine
+from localedge.d1.memory import MemoryEngine
 
 pytestmark = pytest.mark.anyio
 
@@ -58,3 +58,47 @@ async def test_sessions_work_in_memory(memory: MemoryEngine) -> None:
     await session.prepare("SELECT 1").run()
 
     assert session.getBookmark() is not None
+
+
+async def test_a_table_function_works_after_every_restore(memory: MemoryEngine) -> None:
+    # SQLite's own `deserialize` leaves json_each with the old schema's memory: it crashed.
+    db = database(memory)
+    await db.exec("CREATE TABLE t (v)")
+    empty = memory.snapshot()
+
+    for _ in range(50):
+        memory.restore(empty)
+        await db.prepare("INSERT INTO t SELECT value FROM json_each('[1, 2]')").run()
+        memory.snapshot()
+
+    assert await rows(db, "SELECT v FROM t") == [[1], [2]]
+
+
+async def test_tables_that_two_branches_made_are_not_mistaken_for_each_other(
+    memory: MemoryEngine,
+) -> None:
+    db = database(memory)
+    await db.exec("CREATE TABLE t (a)")
+    start = memory.snapshot()
+    await db.exec("CREATE TABLE u (a, b)")
+    first = memory.snapshot()
+    memory.restore(start)
+    await db.exec("CREATE TABLE u (c)\nINSERT INTO u VALUES (7)")
+
+    memory.restore(first)
+
+    assert await rows(db, "SELECT a, b FROM u") == []
+
+
+async def test_copies_of_equal_databases_have_equal_keys(memory: MemoryEngine) -> None:
+    db = database(memory)
+    await db.exec("CREATE TABLE t (a)\nINSERT INTO t VALUES (1)")
+    copy = memory.snapshot()
+    await db.exec("INSERT INTO t VALUES (2)")
+    other = memory.snapshot()
+
+    memory.restore(copy)
+    await db.exec("UPDATE t SET a = 1")
+
+    assert memory.snapshot().key == copy.key
+    assert other.key != copy.key

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.d1.asking import database, rows
 
-from localedge.d1.sqlite import MemoryEngine, complete_statement, open_engine
+from localedge.d1.memory import MemoryEngine
+from localedge.d1.sqlite import complete_statement, open_engine
 from localedge.d1.statements import parse
 from localedge.errors import JsException
 

@@ -15,7 +15,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 import aiosqlite
 
-from localedge import clock
 from localedge.d1 import functions, rules, texts
 from localedge.d1.authorizer import Authorizer
 from localedge.d1.bookmarks import bookmark_text
@@ -86,6 +85,15 @@ class Driver(sqlite3.Connection):
         else:
             return super().execute(sql, parameters)
         return self._idle
+
+    @property
+    def row_id(self) -> int:
+        """The database's last inserted rowid, as this connection and its neighbours know it."""
+        return self._row_id.value
+
+    @row_id.setter
+    def row_id(self, row_id: int) -> None:
+        self._row_id.value = row_id
 
     def run(self, program: Program) -> list[Result]:
         """Run `program` as one transaction and return a result per query.
@@ -236,39 +244,14 @@ class SqliteEngine(Engine):
         self._watch.close()
 
 
-class MemoryEngine(Engine):
-    """An engine in memory that runs programs where it is called, with copies of its state.
-
-    For exploring many orders of calls: no thread, no file, no waiting.
-    """
-
-    def __init__(self) -> None:
-        driver = sqlite3.connect(":memory:", factory=Driver, check_same_thread=False)
-        # A database without a page cannot be copied.
-        driver.executescript("PRAGMA user_version=1; PRAGMA user_version=0")
-        driver.put_under_rules(SharedRowId(None))
-        self._driver = driver
-
-    async def run(self, queries: Sequence[Query]) -> list[Result]:
-        # It costs nothing that counts here to ask SQLite on every call.
-        return self._driver.run(Program(queries, now_s=clock.now()))
-
-    async def bookmark(self) -> str:
-        return bookmark_text(self._driver.transactions.next_bookmark())
-
-    def snapshot(self) -> bytes:
-        """The whole database as it is now."""
-        with self._driver.transactions.trusted():
-            return self._driver.serialize()
-
-    def restore(self, snapshot: bytes) -> None:
-        """Make the database what it was at `snapshot`."""
-        with self._driver.transactions.trusted():
-            self._driver.deserialize(snapshot)
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._driver.close()
+def open_unjournaled(path: Path) -> Driver:
+    """A connection to the new file `path`, for one process that needs no durability."""
+    driver = sqlite3.connect(path, timeout=0, factory=Driver, check_same_thread=False)
+    driver.isolation_level = None
+    for setting in ("journal_mode=MEMORY", "synchronous=OFF", "user_version=1", "user_version=0"):
+        driver.execute(f"PRAGMA {setting}").fetchall()
+    driver.put_under_rules(SharedRowId(None))
+    return driver
 
 
 @asynccontextmanager

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from localedge.d1 import functions
 from localedge.d1.database import D1Database
-from localedge.d1.sqlite import VERSION, MemoryEngine
+from localedge.d1.memory import MemoryEngine
+from localedge.d1.sqlite import VERSION
 from localedge.errors import JsException
 
 _TIMEOUT_S: Final = 5.0

@@ -10,7 +10,7 @@ import time_machine
 
 from localedge.binding import EnvWrapper
 from localedge.d1.database import D1Database
-from localedge.d1.sqlite import MemoryEngine
+from localedge.d1.memory import Copy, MemoryEngine
 from localedge.explore.memory_kv import MemoryStore
 from localedge.kv.namespace import KvNamespace
 from localedge.kv.store import Entry
@@ -56,7 +56,7 @@ class EffectLog:
 class State:
     """A whole world at one moment: `point` binding calls after its beginning."""
 
-    database: bytes
+    database: Copy
     entries: dict[bytes, Entry]
     happened: tuple[Effect, ...]
     repeats: int
@@ -67,7 +67,7 @@ class State:
     def is_same_as(self, other: State) -> bool:
         """Whether a new worker could not tell the two apart."""
         return (
-            self.database == other.database
+            self.database.key == other.database.key
             and self.entries == other.entries
             and self.happened == other.happened
         )

@@ -1,0 +1,118 @@
+"""An engine whose database can be copied and put back within a fraction of a millisecond.
+
+For exploring many orders of calls: no thread, no waiting, no durability. The database is a file
+in memory (where the system has such a place). Putting a copy back writes its pages under the
+connection, which sees by the header's change counter that they are others, and keeps its parsed
+schema and its prepared statements. In place, `deserialize` would parse the schema again (3 ms for
+60 tables), and leaves table-valued functions such as json_each with freed memory (SQLite 3.40).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from localedge import clock
+from localedge.d1.bookmarks import bookmark_text
+from localedge.d1.engine import Engine, Query, Result
+from localedge.d1.program import Program
+from localedge.d1.sqlite import open_unjournaled
+from localedge.d1.statements import Statement
+
+_HEADER: Final = 100
+_PAGE_BYTES: Final = 4096
+_COUNTER: Final = slice(24, 28)
+_COOKIE: Final = slice(40, 44)
+_VALID_FOR: Final = slice(92, 96)
+_ROW_CHANGING: Final = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE"})
+"""Source of the header's fields: www.sqlite.org/fileformat2.html section 1.3, read 2026-12-01."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A database at one moment.
+
+    Shape: `schema` is a number that only databases with the same tables share.
+    """
+
+    pages: bytes
+    schema: int
+    row_id: int
+
+    @cached_property
+    def key(self) -> tuple[int, int]:
+        """Equal for databases with the same content; the header counts what was written."""
+        return (hash(self.pages[_HEADER:]), self.row_id)
+
+
+class MemoryEngine(Engine):
+    """One database under D1's rules, run where it is called."""
+
+    def __init__(self) -> None:
+        shared = Path("/dev/shm")
+        place = str(shared) if os.access(shared, os.W_OK) else None
+        self._file, name = tempfile.mkstemp(prefix="localedge-explore-", dir=place)
+        self._path = Path(name)
+        self._driver = open_unjournaled(self._path)
+        self._cookie = 0
+        self._schema = 0
+        self._schemas = 0
+        self._taken: Copy | None = None
+
+    async def run(self, queries: Sequence[Query]) -> list[Result]:
+        if not all(query.parsed.is_read_only for query in queries):
+            self._taken = None
+            if any(_may_change_tables(s) for q in queries for s in q.parsed.statements):
+                # Some statement may have changed the tables: no other database has the same.
+                self._schemas += 1
+                self._schema = self._schemas
+        return self._driver.run(Program(queries, now_s=clock.now()))
+
+    async def bookmark(self) -> str:
+        self._taken = None
+        return bookmark_text(self._driver.transactions.next_bookmark())
+
+    def snapshot(self) -> Copy:
+        """The whole database as it is now."""
+        if self._taken is None:
+            size = os.fstat(self._file).st_size
+            pages = os.pread(self._file, size, 0)
+            self._taken = Copy(pages, self._schema, self._driver.row_id)
+        return self._taken
+
+    def restore(self, copy: Copy) -> None:
+        """Make the database what it was at `copy`."""
+        if self._taken is copy:
+            return
+        header = bytearray(copy.pages[:_HEADER])
+        header[_COUNTER] = header[_VALID_FOR] = (self._number(_COUNTER) + 1).to_bytes(4, "big")
+        if copy.schema != self._schema:
+            # A cookie that no parsed schema has: everything is parsed and prepared anew.
+            self._cookie = max(self._cookie, self._number(_COOKIE)) + 1
+            header[_COOKIE] = self._cookie.to_bytes(4, "big")
+        os.pwrite(self._file, copy.pages, 0)
+        os.pwrite(self._file, header, 0)
+        os.ftruncate(self._file, len(copy.pages))
+        self._driver.row_id = copy.row_id
+        self._schema = copy.schema
+        self._taken = copy
+
+    def _number(self, field: slice) -> int:
+        return int.from_bytes(os.pread(self._file, field.stop - field.start, field.start), "big")
+
+    def close(self) -> None:
+        """Let go of the database; its file is gone."""
+        self._driver.close()
+        os.close(self._file)
+        with suppress(FileNotFoundError):
+            self._path.unlink()
+
+
+def _may_change_tables(statement: Statement) -> bool:
+    return not statement.is_read_only and statement.verb not in _ROW_CHANGING

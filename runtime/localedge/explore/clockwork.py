@@ -1,0 +1,127 @@
+"""An event loop whose time is its own: it never waits, it moves on to the next timer."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import time_machine
+
+START_S: Final = 1_790_000_000.0
+"""When every run begins: 2026-09-21, in seconds since the epoch."""
+
+
+class _Instant(selectors.BaseSelector):
+    """A selector that asks `idle` instead of waiting."""
+
+    def __init__(self, idle: Callable[[float | None], None]) -> None:
+        self._real = selectors.DefaultSelector()
+        self._idle = idle
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._real.register(fileobj, events, data)
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._real.unregister(fileobj)
+
+    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._real.modify(fileobj, events, data)
+
+    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
+        return self._real.get_map()
+
+    def close(self) -> None:
+        self._real.close()
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is None or timeout > 0:
+            self._idle(timeout)
+        # Nothing that is explored does real input or output.
+        return []
+
+
+class Clockwork(asyncio.SelectorEventLoop):
+    """A loop in which time passes only when nothing else can happen.
+
+    Shape: `wall_s` is what the machine's clock shows to workers; `on_idle` is asked before time
+    passes and answers whether it has found something to do; `on_stall` is told when nothing will
+    ever happen again.
+    """
+
+    def __init__(self) -> None:
+        self._now_s = 1000.0
+        self._offset_s = START_S - self._now_s
+        self.on_idle: Callable[[], bool] = lambda: False
+        self.on_stall: Callable[[], None] = _stalled
+        self._travel: time_machine.Traveller | None = None
+        super().__init__(_Instant(self._idle))
+        self.set_exception_handler(lambda _loop, _context: None)
+
+    def time(self) -> float:
+        return self._now_s
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds since the epoch."""
+        return self._now_s + self._offset_s
+
+    def set_wall(self, wall_s: float) -> None:
+        """It is `wall_s` (seconds since the epoch); timers do not notice."""
+        self._offset_s = wall_s - self._now_s
+        self._show()
+
+    def pass_time(self, seconds: float) -> None:
+        """It is `seconds` later, for timers too."""
+        self._now_s += seconds
+        self._show()
+
+    def forget_timers(self) -> None:
+        """No timer of an earlier run is left."""
+        self._scheduled: list[asyncio.TimerHandle] = []
+
+    def _idle(self, timeout: float | None) -> None:
+        if self.on_idle():
+            return
+        if timeout is None:
+            self.on_stall()
+        else:
+            self.pass_time(timeout)
+
+    def _show(self) -> None:
+        if self._travel is not None:
+            self._travel.move_to(self.wall_s)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """`time` and `datetime` show this loop's time to everybody in the process."""
+        travel = time_machine.travel(self.wall_s, tick=False)
+        real = {name: getattr(time, name) for name in _MONOTONIC}
+        self._travel = travel.start()
+        try:
+            for name, per_s in _MONOTONIC.items():
+                setattr(time, name, self._reader(per_s))
+            yield
+        finally:
+            for name, function in real.items():
+                setattr(time, name, function)
+            travel.stop()
+            self._travel = None
+
+    def _reader(self, per_s: int) -> Callable[[], float]:
+        return self.time if per_s == 1 else lambda: int(self._now_s * per_s)
+
+
+_MONOTONIC: Final = {
+    "monotonic": 1,
+    "monotonic_ns": 1_000_000_000,
+    "perf_counter": 1,
+    "perf_counter_ns": 1_000_000_000,
+}
+
+
+def _stalled() -> None:
+    raise RuntimeError("nothing is left that could ever wake this loop")

@@ -1,0 +1,92 @@
+"""One life of a worker: what belongs to it, and that nothing does once it is dead."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine, Generator
+from contextvars import Context, ContextVar
+from typing import Any, TypeVar
+
+from localedge.explore.answers import Answer, Ask
+from localedge.explore.seeded import Source
+from localedge.isolate import ownership
+from localedge.isolate.ownership import Event
+
+T = TypeVar("T")
+
+
+class WorkerKilled(BaseException):
+    """The worker is dead: whatever it still tries raises this and does nothing."""
+
+
+class Incarnation:
+    """A worker from one event to its death or the event's end.
+
+    Shape: `number` counts from 1; `ended` is done when the handler has answered, the worker died
+    or stalled; `queue` holds the calls that wait for their turn; `told` is a hash of everything
+    that the worker has learned so far; `stall` is pending while the worker stalls.
+    """
+
+    def __init__(self, number: int, ask: Ask, seed: int) -> None:
+        self.number = number
+        self.ask = ask
+        self.source = Source(seed, number)
+        self.event = Event(number, f"explored-{number}")
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.stall: asyncio.Future[None] | None = None
+        self.queue: deque[asyncio.Future[None]] = deque()
+        self.answer: Answer | None = None
+        self.told = 0
+        self.is_dead = False
+        self.died_at_s = 0.0
+
+    def end(self) -> None:
+        """Whoever waits for the answer need not wait any longer."""
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def die(self, wall_s: float, *, is_cancelled: bool = True) -> None:
+        """From now on no call of this worker reaches anything."""
+        self.is_dead = True
+        self.died_at_s = wall_s
+        if is_cancelled:
+            me = asyncio.current_task()
+            for task in [*self.tasks]:
+                if task is not me:
+                    task.cancel()
+        self.end()
+
+    async def bury(self) -> None:
+        """Nothing of this worker is left on the loop."""
+        me = asyncio.current_task()
+        while left := [task for task in self.tasks if task is not me]:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left)
+
+
+INCARNATION: ContextVar[Incarnation | None] = ContextVar("localedge_incarnation", default=None)
+
+
+def source_of_current() -> Source | None:
+    """The randomness of the worker that runs now."""
+    incarnation = INCARNATION.get()
+    return None if incarnation is None else incarnation.source
+
+
+def task_factory(
+    loop: asyncio.AbstractEventLoop,
+    coro: Coroutine[Any, Any, T] | Generator[Any, None, T],
+    *,
+    context: Context | None = None,
+    **options: Any,
+) -> asyncio.Task[T]:
+    """A task that is noted with the worker whose code starts it."""
+    task = ownership.task_factory(loop, coro, context=context, **options)
+    incarnation = INCARNATION.get()
+    if incarnation is not None:
+        incarnation.tasks.add(task)
+        task.add_done_callback(incarnation.tasks.discard)
+    return task
