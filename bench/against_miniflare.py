@@ -19,6 +19,7 @@ import time
 from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from bench import peers, report
 from bench.peers import Peer, until_good
@@ -89,18 +90,18 @@ def next_good_after_edit(peer: Peer, number: int) -> float:
     return until_good(new_answer)
 
 
-def isolates(peer: Peer) -> list[dict[str, int]]:
-    """The isolates of our server: pid, in_flight, served of each."""
-    found: list[dict[str, int]] = json.loads(peer.get("/cdn-cgi/localedge/status"))["workers"][0][
+def isolates(peer: Peer) -> list[dict[str, Any]]:
+    """The isolates of our server: pid, state, in_flight, served of each."""
+    found: list[dict[str, Any]] = json.loads(peer.get("/cdn-cgi/localedge/status"))["workers"][0][
         "isolates"
     ]
     return found
 
 
 def next_good_after_sigkill(peer: Peer) -> float:
-    """Milliseconds from SIGKILL of every isolate that has served to the next good response."""
+    """Milliseconds from SIGKILL of every isolate that serves to the next good response."""
     for isolate in isolates(peer):
-        if isolate["served"]:
+        if isolate["state"] == "serving":
             os.kill(isolate["pid"], signal.SIGKILL)
     return until_good(lambda: peer.get("/hello"))
 
@@ -195,7 +196,7 @@ def timed(peer: Peer, path: str) -> float:
 def memory(ours: Peer, theirs: Peer) -> list[report.Row]:
     """All processes together, and one idle isolate's own pages."""
     settled(lambda _: 0.0, ours)
-    idle = [i["pid"] for i in isolates(ours) if not i["served"]]
+    idle = [i["pid"] for i in isolates(ours) if i["state"] == "standby"]
     return [
         report.Row(
             "memory of all processes (PSS)",

@@ -86,13 +86,40 @@ async def test_a_secret_in_an_exception_reaches_neither_page_nor_log(tmp_path: P
     write(tmp_path)
 
     async with edge(tmp_path) as server:
-        page = await server.get("/", headers={"accept": "text/html"})
+        page = await server.get(f"/?{SECRET}", headers={"accept": "text/html"})
         json = await server.get("/", headers={"accept": "application/json"})
         log = server.logged()
 
     for shown in (page.text, json.text, log):
         assert SECRET not in shown
     assert "ValueError: refused ***" in log
+
+
+async def test_secrets_are_masked_however_they_are_written(tmp_path: Path) -> None:
+    telling = worker("""
+        import json, logging
+        from urllib.parse import quote_plus
+        key = self.env.KEY
+        print(key)
+        print({"key": key}, json.dumps(key), quote_plus(key), key.encode())
+        logging.getLogger("mine").warning("sent to https://example.com/?key=%s", quote_plus(key))
+        self.ctx.waitUntil(failing(key))
+        raise KeyError(key)
+    """)
+    write_project(tmp_path, telling + "\n\nasync def failing(key):\n    raise ValueError([key])\n")
+    (tmp_path / ".dev.vars").write_text("KEY=\"first='line'\\nsecond+line\"\n", "utf-8")
+
+    async with edge(tmp_path) as server:
+        page = await server.get("/", headers={"accept": "text/html"})
+        await server.wait_log("waitUntil task failed")
+        await server.wait_log("ValueError")
+        await server.wait_log("example.com")
+        log = server.logged()
+
+    for shown in (page.text, log):
+        assert "***" in shown
+        assert "first" not in shown
+        assert "second" not in shown
 
 
 async def test_a_handler_that_gives_no_response_is_an_exception(tmp_path: Path) -> None:

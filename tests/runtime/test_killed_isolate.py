@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.runtime.edge import edge, kill, worker, write_project
+from tests.runtime.edge import Edge, edge, kill, worker, write_project
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
@@ -54,6 +54,19 @@ async def test_the_next_request_is_served_while_one_is_killed(tmp_path: Path) ->
     assert set(before) - {killed} < set(after)
 
 
+async def test_the_status_says_which_isolates_serve_and_which_one_stands_by(tmp_path: Path) -> None:
+    write_project(tmp_path, PATIENT)
+
+    async with edge(tmp_path) as server:
+        await server.wait_full()
+        before = {one["pid"]: one["state"] for one in (await server.status())["isolates"]}
+        (standby,) = [pid for pid, state in before.items() if state == "standby"]
+        kill(next(pid for pid, state in before.items() if state == "serving"))
+        await wait_until(lambda: _serves(server, standby))
+
+    assert sorted(before.values()) == ["serving", "serving", "standby"]
+
+
 async def test_requests_are_spread_over_two_isolates(tmp_path: Path) -> None:
     write_project(tmp_path, PATIENT)
 
@@ -74,6 +87,11 @@ async def test_the_kill_command_and_endpoint_kill_the_named_isolate(tmp_path: Pa
         await wait_until(lambda: _without(server.http, first))
 
     assert answer.json() == {"killed": first}
+
+
+async def _serves(server: Edge, pid: int) -> bool:
+    isolates = (await server.status())["isolates"]
+    return {"serving"} == {one["state"] for one in isolates if one["pid"] == pid}
 
 
 async def _without(http: httpx.AsyncClient, pid: int) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
-from tests.runtime.edge import edge, worker, write_project
+from tests.runtime.edge import Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
@@ -53,66 +54,60 @@ async def failing():
 )
 
 
+@pytest.fixture(scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+    """One server for the tests that leave it as they found it."""
+    folder = tmp_path_factory.mktemp("lifetime")
+    write_project(folder, LASTING)
+    async with edge(folder) as running:
+        yield running
+
+
 @pytest.mark.parametrize("path", ["promised", "nested"])
 async def test_what_wait_until_was_given_goes_on_after_the_response(
-    tmp_path: Path, path: str
+    server: Edge, path: str
 ) -> None:
-    write_project(tmp_path, LASTING)
-
-    async with edge(tmp_path) as server:
-        answer = await server.get(f"/{path}")
-        logged_at_once = server.logged()
-        line = await server.wait_log(path)
+    answer = await server.get(f"/{path}")
+    logged_at_once = server.logged()
+    line = await server.wait_log(f"{path} done")
 
     assert answer.text == "answered"
-    assert "done" not in logged_at_once
+    assert f"{path} done" not in logged_at_once
     assert line.endswith(f"{path} done")
 
 
-async def test_a_task_outside_wait_until_ends_with_the_response(tmp_path: Path) -> None:
-    write_project(tmp_path, LASTING)
-
-    async with edge(tmp_path) as server:
-        answer = await server.get("/stray")
-        line = await server.wait_log("stray done")
+async def test_a_task_outside_wait_until_ends_with_the_response(server: Edge) -> None:
+    answer = await server.get("/stray")
+    line = await server.wait_log("stray done")
 
     assert answer.text == "answered"
     assert line.endswith("stray done not: cancelled")
 
 
-async def test_a_failure_in_wait_until_is_logged_with_its_request(tmp_path: Path) -> None:
-    write_project(tmp_path, LASTING)
-
-    async with edge(tmp_path) as server:
-        answer = await server.get("/failing")
-        line = await server.wait_log("waitUntil task failed")
-        await server.wait_log("promise broken")
+async def test_a_failure_in_wait_until_is_logged_with_its_request(server: Edge) -> None:
+    answer = await server.get("/failing")
+    line = await server.wait_log("waitUntil task failed")
+    await server.wait_log("promise broken")
 
     assert answer.status_code == 200
     assert line.startswith("[")
     assert "pid" not in line
 
 
-async def test_a_client_that_leaves_cancels_its_request(tmp_path: Path) -> None:
-    write_project(tmp_path, LASTING)
-
-    async with edge(tmp_path) as server:
-        with pytest.raises(httpx.ReadTimeout):
-            await server.get("/patient", timeout=0.3)
-        await server.wait_log("patient cancelled")
-        await wait_until(lambda: _is_idle(server.http))
+async def test_a_client_that_leaves_cancels_its_request(server: Edge) -> None:
+    with pytest.raises(httpx.ReadTimeout):
+        await server.get("/patient", timeout=0.3)
+    await server.wait_log("patient cancelled")
+    await wait_until(lambda: _is_idle(server.http))
 
 
-async def test_a_client_that_leaves_at_once_leaves_nothing_behind(tmp_path: Path) -> None:
-    write_project(tmp_path, LASTING)
+async def test_a_client_that_leaves_at_once_leaves_nothing_behind(server: Edge) -> None:
+    for _ in range(50):
+        _, writer = await asyncio.open_connection("127.0.0.1", server.run.port)
+        writer.write(b"GET /patient HTTP/1.1\r\nhost: x\r\n\r\n")
+        writer.transport.abort()
 
-    async with edge(tmp_path) as server:
-        for _ in range(50):
-            _, writer = await asyncio.open_connection("127.0.0.1", server.run.port)
-            writer.write(b"GET /patient HTTP/1.1\r\nhost: x\r\n\r\n")
-            writer.transport.abort()
-
-        await wait_until(lambda: _is_idle(server.http))
+    await wait_until(lambda: _is_idle(server.http))
 
 
 async def test_a_draining_isolate_waits_for_wait_until(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ import uvloop
 
 from localedge.cli.output import Printer
 from localedge.gateway.application import Gateway
-from localedge.gateway.guard import guarded_control
+from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
+from localedge.gateway.journal import Journal
 from localedge.gateway.listening import bind, listening
 from localedge.project import load
 from localedge.project.options import load_arguments
@@ -40,6 +41,7 @@ class Wishes:
     env_files: tuple[Path, ...]
     port: int | None
     persist_to: Path | None
+    tests_scheduled: bool
 
 
 @app.command()
@@ -58,9 +60,15 @@ def dev(
     persist_to: Annotated[
         Path | None, typer.Option(help="Keep the local state in this folder.")
     ] = None,
+    test_scheduled: Annotated[
+        bool, typer.Option(help="Serve the older path /__scheduled?cron=… too.")
+    ] = False,
     verbose: Annotated[bool, typer.Option(help="Log what the runtime itself does.")] = False,
 ) -> None:
     """Run the worker on this machine until Ctrl-C.
+
+    Of several workers the first gets the port; /cdn-cgi/handler/scheduled?cron=…&worker=NAME calls
+    the `scheduled` handler of another.
 
     Examples: localedge dev --port 8080 · localedge dev -c a.toml -c b.toml
     """
@@ -68,7 +76,9 @@ def dev(
     printer.install(logging.DEBUG if verbose else logging.INFO)
     gc.freeze()
     gc.enable()
-    wishes = Wishes(tuple(config or ()), env, tuple(env_file or ()), port, persist_to)
+    wishes = Wishes(
+        tuple(config or ()), env, tuple(env_file or ()), port, persist_to, test_scheduled
+    )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(wishes, printer, ctx.obj))
 
@@ -99,7 +109,14 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
             for pool, arguments in zip(supervisor.pools, all_arguments, strict=True):
                 supervisor.follow(pool, partial(load, **arguments))
             guarded = partial(guarded_control, supervisor, port=port, token=token)
-            async with listening(Gateway(supervisor.pools[0], guarded), listener):
+            journal = Journal(printer.say)
+            gateway = Gateway(
+                supervisor.pools[0],
+                guarded,
+                control_paths=[OLD_SCHEDULED] if wishes.tests_scheduled else [],
+                journal=journal,
+            )
+            async with listening(gateway, listener):
                 write_run(
                     state,
                     Run(
@@ -117,6 +134,7 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
                     await stop
                 finally:
                     remove_run(state)
+            journal.flush()
     printer.say("Stopped.")
 
 

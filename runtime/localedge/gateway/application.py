@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
-from random import getrandbits
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any, Final
 
 from localedge.gateway.connection import CONNECTION, Connection
+from localedge.gateway.journal import Journal
 from localedge.gateway.pages import Line, Trouble, page_for
+from localedge.gateway.requests import HOP_BY_HOP, BadRequest, Request, Scope
 from localedge.supervisor.generation import NotServing
 from localedge.supervisor.isolates import EventFailed, Exchange
 from localedge.supervisor.pool import Pool
 
 logger = logging.getLogger(__name__)
 
-Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -29,82 +29,38 @@ Source: kv-d1-contract section 5 ("request body 100 MB"), read 2026-12-01.
 """
 CONTROL_PREFIX: Final = "/cdn-cgi/"
 _OUTCOME_OK: Final[Line] = (b"x-localedge-outcome", b"ok")
-_LOCATION: Final = b"x-localedge-location"
-_LONGEST_LOCATION: Final = 64
-_HOP_BY_HOP: Final = frozenset(
-    (b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade")
-)
-_FRAMING: Final = frozenset((*_HOP_BY_HOP, b"content-length"))
+_FRAMING: Final = frozenset((*HOP_BY_HOP, b"content-length"))
 
 
 class BodyTooLarge(Exception):  # noqa: N818  (the client's doing)
     """The request's body is larger than `MOST_BODY_BYTES`."""
 
 
-class BadRequest(Exception):  # noqa: N818  (the client's doing)
-    """The request cannot be understood. Shape: the text says why."""
-
-
-class Request:
-    """What the gateway reads of a request before the worker gets it.
-
-    Shape: `lines` are the headers without those that belong to the connection; `size_bytes` is the
-    announced size of the body, None when it has none, -1 when it is not announced; `location` the
-    one that the request names.
-    """
-
-    __slots__ = ("lines", "location", "method", "ray", "size_bytes", "url")
-
-    def __init__(self, scope: Scope) -> None:
-        host: bytes | None = None
-        self.size_bytes: int | None = None
-        self.location: str | None = None
-        lines: list[Line] = scope["headers"]
-        for name, value in lines:
-            if name == b"host":
-                if host is not None:
-                    raise BadRequest("the request has two Host headers")
-                host = value
-            elif name == b"content-length":
-                self.size_bytes = int(value)
-            elif name == _LOCATION:
-                self.location = value.decode("latin-1")[:_LONGEST_LOCATION]
-            elif name in _HOP_BY_HOP:
-                if name == b"transfer-encoding":
-                    self.size_bytes = -1
-                lines = [line for line in lines if line[0] not in _HOP_BY_HOP]
-        if host is None:
-            raise BadRequest("the request has no Host header")
-        self.lines = lines
-        self.method: str = scope["method"]
-        query = scope["query_string"]
-        target = scope["raw_path"] + b"?" + query if query else scope["raw_path"]
-        self.url = (b"http://" + host + target).decode("latin-1")
-        self.ray = f"{getrandbits(64):016x}"
-
-    def header(self, wanted: bytes) -> str:
-        """The value of a header, "" when there is none."""
-        return next((v.decode("latin-1") for n, v in self.lines if n == wanted), "")
-
-    def trouble(self, outcome: str, **known: Any) -> Trouble:
-        """Why this request has no response."""
-        return Trouble(outcome, self.method, self.url, self.ray, **known)
-
-
 class Gateway:
     """HTTP to the workers of one supervisor: `pool` has the port.
 
-    Shape: `control` makes the application of the control endpoints, when one is first asked for.
+    Shape: `control` makes the application of the control endpoints, when one is first asked for;
+    paths in `control_paths` are its own too. `journal` is told of each request that was answered.
     """
 
-    def __init__(self, pool: Pool, control: Callable[[], Application]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        control: Callable[[], Application],
+        *,
+        control_paths: Collection[str] = (),
+        journal: Journal | None = None,
+    ) -> None:
         self._pool = pool
+        self._control_paths = frozenset(control_paths)
+        self._journal = journal
         self._make_control = control
         self._control: Application | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["path"].startswith(CONTROL_PREFIX):
+        path = scope["path"]
+        if path.startswith(CONTROL_PREFIX) or path in self._control_paths:
             if self._control is None:
                 self._control = self._make_control()
             await self._control(scope, receive, send)
@@ -113,20 +69,20 @@ class Gateway:
         if connection is not None and connection.is_lost:
             return
         try:
-            request = Request(scope)
+            request = Request(scope, self._pool.project.secrets)
         except BadRequest as bad:
             await _send_text(send, 400, f"Bad request: {bad}.\n")
             return
         try:
             exchange = await self._start(request, receive)
         except BodyTooLarge:
-            await _refuse(request, request.trouble("bodyTooLarge", status=413), send)
+            await self._refuse(request, request.trouble("bodyTooLarge", status=413), send)
             return
         except NotServing as broken:
-            await _refuse(request, request.trouble("notLoaded", failure=broken.failure), send)
+            await self._refuse(request, request.trouble("notLoaded", failure=broken.failure), send)
             return
         except EventFailed as failed:
-            await _refuse(request, _trouble(request, failed), send)
+            await self._refuse(request, _trouble(request, failed), send)
             return
         if exchange is None:
             return
@@ -174,14 +130,24 @@ class Gateway:
                 await _send_whole(request, exchange, status, lines, body, send)
             else:
                 await _send_stream(request, exchange, status, lines, send, connection)
+            if self._journal is not None:
+                self._journal.note(request, status)
         except EventFailed as failed:
-            await _refuse(request, _trouble(request, failed), send)
+            await self._refuse(request, _trouble(request, failed), send)
         except asyncio.CancelledError:
             exchange.cancel()
             raise
         finally:
             if uploading is not None:
                 uploading.cancel()
+
+    async def _refuse(self, request: Request, trouble: Trouble, send: Send) -> None:
+        _log(request, trouble)
+        page = page_for(trouble, request.header(b"accept"))
+        await send({"type": "http.response.start", "status": page.status, "headers": page.lines})
+        await send({"type": "http.response.body", "body": page.body, "more_body": False})
+        if self._journal is not None:
+            self._journal.note(request, page.status)
 
 
 async def _send_whole(
@@ -211,7 +177,9 @@ async def _send_stream(
     send: Send,
     connection: Connection | None,
 ) -> None:
-    kept = [line for line in lines if line[0] not in _HOP_BY_HOP]
+    # A length that the worker claims of a stream is not believed, as on the platform.
+    dropped = HOP_BY_HOP if request.method == "HEAD" else _FRAMING
+    kept = [line for line in lines if line[0] not in dropped]
     kept.append(exchange.isolate.header)
     await send({"type": "http.response.start", "status": status, "headers": kept})
     assert exchange.inbox is not None
@@ -251,18 +219,13 @@ def _trouble(request: Request, failed: EventFailed) -> Trouble:
     return request.trouble(failed.outcome, pid=failed.pid, failure=failed.failure, status=status)
 
 
-async def _refuse(request: Request, trouble: Trouble, send: Send) -> None:
-    _log(request, trouble)
-    page = page_for(trouble, request.header(b"accept"))
-    await send({"type": "http.response.start", "status": page.status, "headers": page.lines})
-    await send({"type": "http.response.body", "body": page.body, "more_body": False})
-
-
 async def _send_text(send: Send, status: int, text: str) -> None:
     body = text.encode()
     lines = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", b"%d" % len(body)),
+        # What follows it on this connection may be what another reader took for its body.
+        (b"connection", b"close"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": lines})
     await send({"type": "http.response.body", "body": body, "more_body": False})
@@ -276,7 +239,7 @@ def _log(request: Request, trouble: Trouble) -> None:
         "request failed",
         extra={
             "method": request.method,
-            "url": request.url,
+            "url": trouble.url,
             "ray": request.ray,
             "outcome": trouble.outcome,
             "pid": trouble.pid,

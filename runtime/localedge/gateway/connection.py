@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+logger = logging.getLogger(__name__)
 
 MOST_HEADER_BYTES: Final = 128 * 1024
 """URL and headers of a request. Source: kv-d1-contract section 5, read 2026-12-01."""
@@ -16,6 +19,24 @@ SLOW_HEADERS_S: Final = 30.0
 
 CONNECTION: Final = "localedge.connection"
 """The key of a request's scope that holds its connection."""
+
+
+_BODY: Final = (b"content-length", b"transfer-encoding")
+_VERSIONS: Final = ("1.1", "1.0")
+
+
+class Refused(Exception):  # noqa: N818  (what we did)
+    """The request was answered already: nothing of it is read on."""
+
+
+class _Dropped(list[tuple[bytes, bytes]]):
+    """Takes the trailers of a chunked body, which are no headers, and keeps none."""
+
+    def append(self, _line: tuple[bytes, bytes], /) -> None:
+        return
+
+
+_TRAILERS: Final = _Dropped()
 
 
 class Connection(HttpToolsProtocol):
@@ -63,10 +84,38 @@ class Connection(HttpToolsProtocol):
         """Called by the parser when the headers of a request are whole."""
         self.waits_since = None
         self._header_bytes = 0
-        if len(self.url) > MOST_URL_BYTES:
-            self.refuse(b"414 URI Too Long")
-            return
+        refusal = self._refusal()
+        if refusal is not None:
+            self.refuse(refusal)
+            raise Refused
         super().on_headers_complete()
+        # The parser goes on to call `on_header` for trailers: a second Host, a token.
+        self.headers = _TRAILERS
+        if self.parser.should_upgrade():
+            # We stay with HTTP, but the parser does not: it would lose what follows.
+            self.cycle.keep_alive = False
+
+    def _refusal(self) -> bytes | None:
+        if len(self.url) > MOST_URL_BYTES:
+            return b"414 URI Too Long"
+        if self.parser.get_http_version() not in _VERSIONS:
+            return b"505 HTTP Version Not Supported"
+        if self.url[:1] != b"/" and self.url[:7].lower() != b"http://":
+            return b"400 Bad Request"
+        if self.parser.should_upgrade() and any(name in _BODY for name, _ in self.headers):
+            # Where another protocol is offered the parser reads no body: it would take that for
+            # the next request.
+            return b"400 Bad Request"
+        return None
+
+    def send_400_response(self, msg: str) -> None:
+        """Called by the parser's owner for what cannot be read on."""
+        if not self.transport.is_closing():
+            super().send_400_response(msg)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        if (b"upgrade", b"websocket") in self.scope["headers"]:
+            logger.warning("a WebSocket was asked for, localedge has none: answered as plain HTTP")
 
     def refuse(self, status: bytes) -> None:
         """The connection ends with an empty answer of that status."""

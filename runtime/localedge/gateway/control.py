@@ -8,13 +8,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from localedge.supervisor.crons import fire
+from localedge.gateway.guard import OLD_SCHEDULED, SCHEDULED
+from localedge.supervisor.crons import Firing, fire
+from localedge.supervisor.generation import Generation
 from localedge.supervisor.isolates import Isolate
 from localedge.supervisor.pool import Pool
 from localedge.supervisor.supervisor import Supervisor
 
 PREFIX = "/cdn-cgi/localedge"
-SCHEDULED = "/cdn-cgi/handler/scheduled"
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
 
@@ -28,6 +29,7 @@ def control(supervisor: Supervisor) -> Starlette:
             Route(f"{PREFIX}/clock", endpoints.clock),
             Route(f"{PREFIX}/clock", endpoints.move_clock, methods=["POST"]),
             Route(SCHEDULED, endpoints.scheduled, methods=["GET", "POST"]),
+            Route(OLD_SCHEDULED, endpoints.old_scheduled, methods=["GET", "POST"]),
         ]
     )
 
@@ -71,20 +73,40 @@ class _Endpoints:
         return JSONResponse(self._clock())
 
     async def scheduled(self, request: Request) -> Response:
-        """Calls the handler as `wrangler dev` does.
+        """Calls the handler as `wrangler dev` does; of several workers, that of `worker`.
 
         Source: python-workers section 3 ("Local triggers"), read 2026-12-01.
         """
-        given = request.query_params.get("time")
-        if given is not None and not given.lstrip("-").isdigit():
-            raise HTTPException(400, "time is not a number of milliseconds", headers=_TEXT)
-        time_ms = int(given) if given else int(self._supervisor.clock.now() * 1000)
-        cron = request.query_params.get("cron", "")
-        firing = await fire(self._supervisor.pools[0], cron, time_ms)
+        firing = await self._fired(request)
         status = 200 if firing.outcome == "ok" else 500
         if request.query_params.get("format") == "json":
             return JSONResponse({"outcome": firing.outcome, "noRetry": not firing.retries}, status)
         return PlainTextResponse(firing.outcome, status)
+
+    async def old_scheduled(self, request: Request) -> Response:
+        """The same at the path of older versions, with their answer."""
+        firing = await self._fired(request)
+        if firing.outcome != "ok":
+            return PlainTextResponse(firing.outcome, 500)
+        return PlainTextResponse("Ran scheduled event")
+
+    async def _fired(self, request: Request) -> Firing:
+        given = request.query_params.get("time")
+        if given is not None and not given.lstrip("-").isdigit():
+            raise HTTPException(400, "time is not a number of milliseconds", headers=_TEXT)
+        time_ms = int(given) if given else int(self._supervisor.clock.now() * 1000)
+        pool = self._pool(request.query_params.get("worker"))
+        return await fire(pool, request.query_params.get("cron", ""), time_ms)
+
+    def _pool(self, name: str | None) -> Pool:
+        """The worker of that name, without one the worker that has the port."""
+        pools = self._supervisor.pools
+        found = pools[:1] if name is None else [p for p in pools if p.project.name == name]
+        if not found:
+            known = ", ".join(pool.project.name for pool in pools)
+            text = f"there is no worker of that name; there are: {known}"
+            raise HTTPException(404, text, headers=_TEXT)
+        return found[0]
 
     def _clock(self) -> dict[str, float]:
         clock = self._supervisor.clock
@@ -107,14 +129,19 @@ def _shown_pool(pool: Pool) -> dict[str, object]:
         "name": pool.project.name,
         "generation": pool.current.number,
         "failure": failure.text if failure else None,
-        "isolates": [_shown(isolate) for isolate in pool.isolates()],
+        "isolates": [
+            _shown(isolate, generation)
+            for generation in pool.generations
+            for isolate in generation.isolates()
+        ],
     }
 
 
-def _shown(isolate: Isolate) -> dict[str, object]:
+def _shown(isolate: Isolate, generation: Generation) -> dict[str, object]:
     return {
         "pid": isolate.pid,
         "generation": isolate.generation,
+        "state": generation.state_of(isolate),
         "in_flight": len(isolate.exchanges),
         "served": isolate.served,
     }

@@ -11,9 +11,13 @@ import ipaddress
 from collections.abc import Iterable
 from typing import Any, Final
 
-from localedge.gateway.application import Application, Message, Receive, Scope, Send
+from localedge.gateway.application import Application, Message, Receive, Send
+from localedge.gateway.requests import Scope
 from localedge.supervisor.supervisor import Supervisor
 
+SCHEDULED: Final = "/cdn-cgi/handler/scheduled"
+OLD_SCHEDULED: Final = "/__scheduled"
+"""Served with `--test-scheduled`, as by wrangler. Source: python-workers 3, read 2026-12-01."""
 _NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _SAFE: Final = ("GET", "HEAD")
 _PLAIN: Final = [(b"content-type", b"text/plain; charset=utf-8")]
@@ -50,19 +54,17 @@ class Guard:
     def _refusal(self, scope: Scope) -> str | None:
         if not _is_loopback(scope.get("client")):
             return "Control endpoints answer on this machine only."
-        hosts = [value.decode("latin-1").lower() for n, value in scope["headers"] if n == b"host"]
-        if len(hosts) != 1 or hosts[0] not in self._hosts:
+        hosts = _values(scope, b"host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return "The Host header is not this server's own name."
-        headers: dict[bytes, bytes] = dict(scope["headers"])
-        origin = headers.get(b"origin")
-        if origin is not None and origin.decode("latin-1").lower() not in self._origins:
+        if any(origin.lower() not in self._origins for origin in _values(scope, b"origin")):
             return "The Origin header is not this server's own."
-        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+        if any(site not in ("none", "same-origin") for site in _values(scope, b"sec-fetch-site")):
             return "Another site's page sent this request."
         if scope["method"] in _SAFE or scope["path"] in self._open:
             return None
-        given = headers.get(b"authorization", b"").removeprefix(b"Bearer ")
-        if not hmac.compare_digest(given, self._token):
+        given = "".join(_values(scope, b"authorization")).removeprefix("Bearer ")
+        if not hmac.compare_digest(given.encode(), self._token):
             return "This changes something and needs the token from .localedge/run.json."
         return None
 
@@ -70,9 +72,15 @@ class Guard:
 def guarded_control(supervisor: Supervisor, *, port: int, token: str) -> Application:
     """The control endpoints of `supervisor`, open to us only."""
     # Imported here: the server does not wait for Starlette at its start.
-    from localedge.gateway.control import SCHEDULED, control
+    from localedge.gateway.control import control
 
-    return Guard(control(supervisor), port=port, token=token, open_paths=[SCHEDULED])
+    opened = [SCHEDULED, OLD_SCHEDULED]
+    return Guard(control(supervisor), port=port, token=token, open_paths=opened)
+
+
+def _values(scope: Scope, wanted: bytes) -> list[str]:
+    """All lines of one header: two of them are not one that is ours."""
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == wanted]
 
 
 def _is_loopback(client: Any) -> bool:

@@ -40,6 +40,9 @@ class Crons:
             # A reload may bring other crons: look again every minute.
             if not await self._clock.sleep_until(min(at, now + 60.0)) or self._clock.now() < at:
                 continue
+            handlers = self._pool.current.handlers
+            if handlers is not None and "scheduled" not in handlers:
+                continue
             for due, schedule in times:
                 if due == at:
                     self._spawn(self._fire(schedule.expression, int(at * 1000)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from localedge.errors import OperatorError
-from localedge.isolate.boot import Boot
+from localedge.isolate.boot import Boot, Ready
 from localedge.isolate.failures import Failure
 from localedge.supervisor.forks import Forks, ForkServerLost
 from localedge.supervisor.isolates import EventFailed, Isolate
@@ -21,6 +21,9 @@ DRAIN_S: Final = 30.0
 MOST_LOCATIONS: Final = 16
 HERE: Final = "here"
 """The location of requests that name none."""
+
+State = Literal["serving", "standby", "busy", "draining"]
+"""Gets requests; takes the place of one that dies; has its only event (`fresh`); ends its last."""
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 """Runs work under the supervisor's task group."""
@@ -38,8 +41,9 @@ class Generation:
     """One version of a worker and its isolates.
 
     Shape: `project` is what it runs; `serving` gets requests; `standby` is ready and takes the
-    place of one that dies; `failure` is set when the worker cannot be loaded. With `fresh` every
-    isolate gets one event. `located` are the isolates of locations that requests have named.
+    place of one that dies; `failure` is set when the worker cannot be loaded, `handlers` names what
+    it handles once that is known. With `fresh` every isolate gets one event. `located` are the
+    isolates of locations that requests have named.
     """
 
     def __init__(self, boot: Callable[[int], Boot], number: int, forks: Forks, spawn: Spawn):
@@ -57,6 +61,7 @@ class Generation:
         self.busy: set[Isolate] = set()
         self.located: dict[str, Isolate] = {}
         self.failure: Failure | None = None
+        self.handlers: frozenset[str] | None = None
         self.is_draining = False
         self._locating = asyncio.Lock()
         self._loading: set[Isolate] = set()
@@ -68,6 +73,14 @@ class Generation:
     def isolates(self) -> list[Isolate]:
         """All that are loaded and alive."""
         return [*self.serving, *self.standby, *self.busy, *self.located.values()]
+
+    def state_of(self, isolate: Isolate) -> State:
+        """What `isolate`, which is one of ours, is for now."""
+        if self.is_draining:
+            return "draining"
+        if isolate in self.standby:
+            return "standby"
+        return "busy" if isolate in self.busy else "serving"
 
     def every(self) -> list[Isolate]:
         """Those, and the ones that are still loading."""
@@ -209,7 +222,18 @@ class Generation:
             "isolate ready",
             extra={"pid": pid, "generation": self.number, "boot_ms": round(ready.boot_ms, 1)},
         )
+        self._learn(ready)
         return isolate
+
+    def _learn(self, ready: Ready) -> None:
+        """What the first isolate says of the worker is true of all: it is told once."""
+        if self.handlers is not None:
+            return
+        self.handlers = frozenset(ready.handlers)
+        for warning in ready.warnings:
+            logger.warning("handler will surprise: %s", warning)
+        if self.project.crons and "scheduled" not in self.handlers:
+            logger.warning("crons never fire: the worker has no scheduled handler")
 
     def _admit(self, isolate: Isolate) -> None:
         self._failed_boots = 0
