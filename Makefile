@@ -33,10 +33,11 @@ test: $(STAMP)
 test-long: $(STAMP)
 	@LOCALEDGE_HYPOTHESIS=long $(BIN)/pytest -q -m long --timeout 3600
 
-# Timed against miniflare, on this machine, in one run; writes docs/benchmarks.md.
+# Timed against others, on this machine, in one run; writes docs/benchmarks.md.
 bench: $(STAMP)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
 	@$(BIN)/python -m bench.against_miniflare
+	@$(BIN)/python -m bench.durable_steps
 
 crash-table: $(STAMP)
 	@$(BIN)/python -m localedge.explore.crash_table

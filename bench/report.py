@@ -58,20 +58,32 @@ def machine() -> str:
 
 def write(name: str, peer: str, rows: list[Row]) -> None:
     """Put the table of `rows` in place of the last one called `name`."""
+    head = ["what", "unit", "localedge", peer, "ratio", "goal", "", ""]
+    _put(
+        name, f"{machine()}; {peer}. Medians of one run, in turns.", head, [r.line() for r in rows]
+    )
+
+
+def put(name: str, said: str, head: list[str], rows: list[list[str]]) -> None:
+    """Put a table with the columns `head` in place of the last one called `name`."""
+    _put(name, said, head, [f"| {' | '.join(row)} |" for row in rows])
+
+
+def _put(name: str, said: str, head: list[str], lines: list[str]) -> None:
     table = "\n".join(
         [
-            f"{datetime.now(UTC):%Y-%m-%d}, {machine()}; {peer}. Medians of one run, in turns.",
+            f"{datetime.now(UTC):%Y-%m-%d}, {said}",
             "",
-            f"| what | unit | localedge | {peer} | ratio | goal | | |",
-            "|---|---|---|---|---|---|---|---|",
-            *(row.line() for row in rows),
+            f"| {' | '.join(head)} |",
+            "|---" * len(head) + "|",
+            *lines,
         ]
     )
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     page = PAGE.read_text("utf-8") if PAGE.exists() else "# Benchmarks\n"
     if begin not in page:
         page += f"\n{begin}\n{end}\n"
-    head, rest = page.split(begin)
-    tail = rest.split(end)[1]
-    PAGE.write_text(f"{head}{begin}\n{table}\n{end}{tail}", "utf-8")
+    before, rest = page.split(begin)
+    after = rest.split(end)[1]
+    PAGE.write_text(f"{before}{begin}\n{table}\n{end}{after}", "utf-8")
     print(table, file=sys.stdout)

@@ -32,7 +32,7 @@ from edgestate.chat import (  # noqa: E402
     ScriptedModel,
     ToolRequest,
 )
-from edgestate.checkpoint import CheckpointPolicy, StateCheckpoint  # noqa: E402
+from edgestate.checkpoint import StateCheckpoint  # noqa: E402
 from edgestate.d1 import D1StateStore  # noqa: E402
 from edgestate.effects import idempotency_key  # noqa: E402
 from edgestate.errors import (  # noqa: E402
@@ -89,6 +89,7 @@ from edgestate.models import (  # noqa: E402
     ToolState,
     VersionedTaskState,
 )
+from edgestate.policy import CheckpointPolicy  # noqa: E402
 from edgestate.recovery import (  # noqa: E402
     find_resumable_step,
     find_resumable_task,

@@ -9,10 +9,10 @@ from typing import Final
 from pydantic import JsonValue
 
 from edgestate.chat import ChatModel, ToolRequest
-from edgestate.checkpoint import CheckpointPolicy
 from edgestate.errors import LeaseTooShort
 from edgestate.failures import ModelFailed
 from edgestate.models import Message, StepResult, TaskState
+from edgestate.policy import CheckpointPolicy
 from edgestate.tools import Backoff, Tool, ToolCall
 
 MODEL: Final = "model"

@@ -42,16 +42,14 @@ ROW_LIMIT_BYTES: Final = 2_000_000
 """Source: reference/kv-d1-contract.md (D1 row and text size), read 2026-12-01."""
 
 
-_ENCODER: Final = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
-)
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def text_of(value: JsonValue, where: str) -> str:
     """`value` as JSON text; StoreRejected if it is none (nan), which nothing could read back."""
     try:
         return _ENCODER.encode(value)
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise StoreRejected(f"{where} is not JSON: {error}") from error
 
 
@@ -258,9 +256,8 @@ def result_values(step: StepResult, task_id: str, output: str | None) -> list[An
     where = f"task {task_id}, step {step.step_index}"
     messages = text_of([*step.messages], f"{where}, messages") if step.messages else "[]"
     changing = len(output or "") + len(messages) + len(step.error or "")
-    # The input is stored already, and small enough by itself: mostly the rest is so small that
-    # nobody has to look how large it is.
-    if changing * 8 > ROW_LIMIT_BYTES or len(str(step.input)) * 8 > ROW_LIMIT_BYTES:
+    # Mostly all is so small that the input, which is stored already, need not be encoded again.
+    if (changing + len(str(step.input))) * 8 > ROW_LIMIT_BYTES:
         refuse_large(where, (optional_text(step.input, where), output, messages, step.error))
     return [
         step.step_index,
