@@ -38,6 +38,7 @@ bench: $(STAMP)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
 	@$(BIN)/python -m bench.against_miniflare
 	@$(BIN)/python -m bench.durable_steps
+	@$(BIN)/python -m bench.team
 
 crash-table: $(STAMP)
 	@$(BIN)/python -m localedge.explore.crash_table
