@@ -12,6 +12,7 @@ import httpx
 import pytest
 from tests.demo.server import Server, apply_migrations, dev_server
 from tests.demo.travel_control import TravelControl
+from tests.waiting import wait_until
 from tests.worker.orders import TRIP
 
 pytestmark = [pytest.mark.anyio, pytest.mark.processes]
@@ -51,6 +52,28 @@ async def test_a_worker_killed_while_it_charges_asks_before_it_charges_again(
     assert (lost.status_code, again.status_code) == (500, 202)
     assert task["status"] == "waiting_tool"
     assert settled.json()["status"] == "completed"
+    assert {e["action"]: e["count"] for e in await travel.effects()} == {
+        "hold_seat": 1,
+        "charge_card": 1,
+        "send_email": 1,
+    }
+
+
+async def test_a_task_whose_worker_was_killed_is_finished_by_cron_alone(
+    server: Server, travel: TravelControl
+) -> None:
+    session = (await server.http.post(f"{server.url}/sessions", json={"userId": "ada"})).json()
+    target = f"{server.url}/sessions/{session['sessionId']}/tasks"
+    await kill_in("hold_seat", server, travel, target)
+
+    async def is_complete() -> bool:
+        fired = await server.http.get(f"{server.url}/cdn-cgi/handler/scheduled")
+        assert fired.status_code == 200
+        (task,) = (await server.http.get(target)).json()["tasks"]
+        return bool(task["status"] == "completed")
+
+    await wait_until(is_complete, within_s=30)
+
     assert {e["action"]: e["count"] for e in await travel.effects()} == {
         "hold_seat": 1,
         "charge_card": 1,
