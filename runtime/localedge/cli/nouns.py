@@ -23,6 +23,7 @@ NOUNS = {
     "agent": "localedge.cli.agent",
     "doctor": "localedge.cli.doctor",
     "trace": "localedge.cli.trace",
+    "explore": "localedge.cli.explore",
 }
 _COMPLETION = {"install_completion", "show_completion"}
 

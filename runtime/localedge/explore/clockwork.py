@@ -15,6 +15,9 @@ START_S: Final = 1_790_000_000.0
 """When every run begins: 2026-09-21, in seconds since the epoch."""
 
 
+_BEGIN_S: Final = 1000.0
+
+
 class _Instant(selectors.BaseSelector):
     """A selector that asks `idle` instead of waiting."""
 
@@ -53,7 +56,7 @@ class Clockwork(asyncio.SelectorEventLoop):
     """
 
     def __init__(self) -> None:
-        self._now_s = 1000.0
+        self._now_s = _BEGIN_S
         self._offset_s = START_S - self._now_s
         self.on_idle: Callable[[], bool] = lambda: False
         self.on_stall: Callable[[], None] = _stalled
@@ -67,7 +70,8 @@ class Clockwork(asyncio.SelectorEventLoop):
     @property
     def wall_s(self) -> float:
         """Seconds since the epoch."""
-        return self._now_s + self._offset_s
+        # Where a run begins must not show in the last digits.
+        return round(self._now_s + self._offset_s, 6)
 
     def set_wall(self, wall_s: float) -> None:
         """It is `wall_s` (seconds since the epoch); timers do not notice."""
@@ -79,9 +83,11 @@ class Clockwork(asyncio.SelectorEventLoop):
         self._now_s += seconds
         self._show()
 
-    def forget_timers(self) -> None:
-        """No timer of an earlier run is left."""
+    def begin_anew(self, wall_s: float) -> None:
+        """It is `wall_s`, and no timer of an earlier run is left."""
         self._scheduled: list[asyncio.TimerHandle] = []
+        self._now_s = _BEGIN_S
+        self.set_wall(wall_s)
 
     def _idle(self, timeout: float | None) -> None:
         if self.on_idle():

@@ -66,7 +66,6 @@ class Lab:
         """Nothing of a run is left."""
         self.loop.on_idle = lambda: False
         self.stores.lag(None)
-        self.loop.forget_timers()
 
 
 @contextmanager

@@ -161,6 +161,13 @@ class Observing(Observer):
                 self._choose(Choice(self.point, Do.STALE, chosen, nth))
         return min(chosen, count - 1)
 
+    def pick(self, point: int, enabled: tuple[int, ...], default: int) -> int:
+        """Whose turn it is; what the policy decides becomes a choice of the run."""
+        chosen = self.policy.pick(point, enabled, default)
+        if chosen != default:
+            self._choose(Choice(point, Do.SWITCH, chosen))
+        return chosen
+
     def _choose(self, choice: Choice) -> None:
         self.choices = (*self.choices, choice)
 

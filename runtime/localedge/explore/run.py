@@ -68,6 +68,7 @@ class Run(Observing):
     async def play(self) -> Verdict:
         """What the run comes to."""
         lab = self.lab
+        lab.loop.begin_anew(self.start.state.wall_s)
         lab.stores.put_back(self.start.state)
         detach = lab.probe.attach(self)
         lab.loop.on_idle = self._on_idle
@@ -182,7 +183,7 @@ class Run(Observing):
         return worker.answer or KILLED
 
     async def _together(self, asks: tuple[Ask, ...]) -> list[Answer]:
-        self.turns = Turns(self.switches, self.policy.pick, self.turn_key, self.policy.is_seen)
+        self.turns = Turns(self.switches, self.pick, self.turn_key, self.policy.is_seen)
         try:
             workers = [self._begin(ask) for ask in asks]
             self.turns.workers = {worker.number: worker for worker in workers}
