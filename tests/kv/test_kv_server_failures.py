@@ -63,12 +63,11 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
     folder = valkey.socket_folder()
     data = tmp_path / "kv"
     data.mkdir()
-    started = await Server.start(data, folder / "s")
+    started = await Server.start(data, folder.path / "s")
     yield started
     if started.process.returncode is None:
         await started.kill()
-    (folder / "s").unlink(missing_ok=True)
-    folder.rmdir()
+    folder.remove()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ while True:
 
 async def test_a_server_that_computes_is_at_work_and_a_stopped_one_is_not() -> None:
     folder = valkey.socket_folder()
-    path = folder / "s"
+    path = folder.path / "s"
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", BUSY, str(path))
 
     at_work = await wait_until(lambda: is_at_work(str(path)))
@@ -36,8 +36,7 @@ async def test_a_server_that_computes_is_at_work_and_a_stopped_one_is_not() -> N
     stopped = await wait_until(lambda: is_at_work(str(path)) is False)
     server.kill()
     await server.wait()
-    path.unlink()
-    folder.rmdir()
+    folder.remove()
 
     assert at_work is True
     assert stopped

@@ -57,8 +57,8 @@ async def test_a_long_temporary_path_is_not_used(
 
     folder = valkey.socket_folder()
 
-    assert len(os.fsencode(folder / valkey.SOCKET_NAME)) <= valkey.MAX_SOCKET_PATH_BYTES
-    folder.rmdir()
+    assert len(os.fsencode(folder.path / valkey.SOCKET_NAME)) <= valkey.MAX_SOCKET_PATH_BYTES
+    folder.remove()
 
 
 async def test_a_stopped_server_is_ended_all_the_same(tmp_path: Path) -> None:

@@ -73,11 +73,13 @@ async def listening(
     try:
         async with asyncio.TaskGroup() as tasks:
             sweeping = tasks.create_task(_sweep(server, slow_headers_s))
-            tasks.create_task(server.main_loop())
+            ticking = tasks.create_task(server.main_loop())
             try:
                 yield
             finally:
-                sweeping.cancel()
+                # Asked to exit, the loop would look up only at its next tick.
+                for task in (sweeping, ticking):
+                    task.cancel()
                 server.should_exit = True
     finally:
         await server.shutdown(sockets=[listener])

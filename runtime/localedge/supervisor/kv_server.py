@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -42,7 +41,8 @@ class KvServer:
         self._is_ending = False
         self._failures = 0
         self.pid: int | None = None
-        self.folder = valkey.socket_folder()
+        self._folder = valkey.socket_folder()
+        self.folder = self._folder.path
         self._socket = self.folder / valkey.SOCKET_NAME
         self.url = f"unix://{self._socket}"
 
@@ -85,12 +85,13 @@ class KvServer:
         self._is_ending = True
         pid = self.pid
         if pid is not None:
-            self._forks.kill(pid, signal.SIGTERM)
-            # One that was stopped hears SIGTERM only when it goes on.
+            # One that was stopped hears nothing before it goes on.
             self._forks.kill(pid, signal.SIGCONT)
+            if not await valkey.ask_to_end(self._socket):
+                self._forks.kill(pid, signal.SIGTERM)
             if await self._forks.ended(pid, within_s=_END_S) is None:
                 self._forks.kill(pid)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._folder.remove()
 
     async def _again(self) -> None:
         try:
@@ -106,8 +107,16 @@ class KvServer:
             self._failures = 0
 
     def _prepare(self) -> None:
-        self._data.mkdir(parents=True, exist_ok=True)
-        (self._data / valkey.LOG_NAME).unlink(missing_ok=True)
+        try:
+            self._data.mkdir(parents=True, exist_ok=True)
+            (self._data / valkey.LOG_NAME).unlink(missing_ok=True)
+        except OSError as exc:
+            raise OperatorError(
+                "kv/no-folder",
+                f"The KV server cannot keep its data in {self._data}: {exc.strerror}.",
+                "Make it a writable folder, or choose another with --persist-to.",
+                exit=Exit.UNREACHABLE,
+            ) from exc
 
 
 async def _ready(socket: Path) -> OperatorError | None:

@@ -102,7 +102,8 @@ async def _take(descriptor: int, state: Path) -> None:
 def write_run(state: Path, run: Run) -> None:
     """`run.json` says where the server is; nobody but its owner can read it."""
     file = state / "run.json"
-    draft = state / f"run.json.{run.pid}"
+    # One name for all: what a process left that was killed here is written over.
+    draft = state / "run.json.new"
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(run.model_dump_json())
