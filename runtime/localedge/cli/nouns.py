@@ -22,6 +22,7 @@ NOUNS = {
     "d1": "localedge.cli.d1",
     "agent": "localedge.cli.agent",
     "doctor": "localedge.cli.doctor",
+    "check": "localedge.cli.check",
     "trace": "localedge.cli.trace",
     "explore": "localedge.cli.explore",
 }

@@ -3,75 +3,156 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from localedge.port.check import absent, calls, handlers, settings, sql, toplevel
+from localedge.port.check import (
+    absent,
+    crossing,
+    d1,
+    handlers,
+    kv,
+    kvrate,
+    modules,
+    packages,
+    settings,
+    silence,
+    sql,
+    sqlcheck,
+    toplevel,
+)
+from localedge.port.check.edge import Edge, edge_of
 from localedge.port.check.finding import Finding, Rule, at
+from localedge.port.check.settings import Settings
+from localedge.port.check.silence import Silences
 from localedge.port.check.source import Source, files_of, read
 from localedge.project.models import Project
+from localedge.project.resolution import Resolved
 
-SYNTAX: Final = Rule("syntax", "error", "this is not Python: {problem}.", "Correct it.")
-SILENCE: Final = Rule(
+SYNTAX: Final = Rule(
+    "syntax", "error", "Python {here}, which reads it here, cannot: {problem}.", "{advice}"
+)
+UNREASONED: Final = Rule(
     "silence-without-reason",
     "warning",
-    "a comment that silences a rule says no reason.",
-    "Write # localedge: ignore[rule] and why.",
+    "a comment that silences a rule says no reason, and so silences nothing.",
+    "Write why, after the bracket.",
 )
-_SUBJECTS: Final = (absent, toplevel, handlers, calls)
+UNKNOWN: Final = Rule(
+    "silence-unknown-rule", "warning", 'there is no rule "{name}" to silence.', "{advice}"
+)
+_KEY: Final = re.compile(r"[\w.\"-]+\s*=|\[")
+_SUBJECTS: Final = (absent, modules, toplevel, handlers, crossing, kv, kvrate, d1)
+_OTHERS: Final = (packages, settings, sql, sqlcheck)
 
 
 def rules() -> list[Rule]:
     """Every rule there is, by id."""
-    modules = (*_SUBJECTS, sql, settings)
-    found = {SYNTAX, SILENCE}
-    for module in modules:
+    found = {SYNTAX, UNREASONED, UNKNOWN}
+    for module in (*_SUBJECTS, *_OTHERS):
         found.update(value for value in vars(module).values() if isinstance(value, Rule))
     return sorted(found, key=lambda rule: rule.id)
 
 
-def check_project(project: Project) -> list[Finding]:
-    """What in `project` would fail or differ on the edge, in the order of files and lines."""
-    found: list[Finding] = [*settings.check(project)]
+def check_project(project: Project, resolved: Resolved | None) -> list[Finding]:
+    """What in `project` would fail or differ on the edge, in the order of files and lines.
+
+    Shape: `resolved` is the configuration as it is written, None when there is no file.
+    """
+    assert project.main is not None
     migrations = _migrations(project)
+    edge = edge_of(project, project.main, sql.text_columns(migrations))
+    found = [*settings.check(Settings(project, edge, resolved)), *packages.check(edge)]
     for file in migrations:
         found.extend(sql.check_migration(file))
-    if project.main is not None:
-        columns = sql.text_columns(migrations)
-        for file in files_of(project.bundle):
-            found.extend(check_file(file, columns))
-    return sorted(set(found), key=lambda one: (str(one.file), one.line, one.column, one.rule.id))
+    asked: list[sqlcheck.Asked] = []
+    sources: dict[Path, Source] = {}
+    for file in files_of(edge.bundle):
+        try:
+            source = sources[file] = read(file)
+        except SyntaxError as error:
+            found.append(_unreadable(file, error))
+            continue
+        found.extend(finding for subject in _SUBJECTS for finding in subject.check(source, edge))
+        asked.extend(sqlcheck.Asked(source, one) for one in d1.statements(source, edge))
+    found.extend(sqlcheck.check(project, asked))
+    return _sorted(_told(found, sources, migrations, project, edge))
 
 
-def check_file(file: Path, columns: frozenset[tuple[str, str]] = frozenset()) -> list[Finding]:
-    """What the rules find in one Python file, without what it silences."""
-    try:
-        source = read(file)
-    except SyntaxError as exc:
-        return [at(SYNTAX, file, exc.lineno or 0, exc.offset or 1, problem=exc.msg)]
-    return [one for one in _found(source, columns) if not _is_silenced(source, one)]
+def _unreadable(file: Path, error: SyntaxError) -> Finding:
+    here = ".".join(map(str, sys.version_info[:2]))
+    advice = "Correct it, or run the check with a newer Python."
+    return at(
+        SYNTAX,
+        file,
+        error.lineno or 1,
+        error.offset or 1,
+        here=here,
+        problem=error.msg,
+        advice=advice,
+    )
 
 
-def _found(source: Source, columns: frozenset[tuple[str, str]]) -> Iterator[Finding]:
-    for subject in _SUBJECTS:
-        yield from subject.check(source)
-    yield from sql.check_statements(source, columns)
-    for line in source.unreasoned:
-        yield at(SILENCE, source.file, line)
+def _told(
+    found: Sequence[Finding],
+    sources: dict[Path, Source],
+    migrations: Sequence[Path],
+    project: Project,
+    edge: Edge,
+) -> Iterator[Finding]:
+    """`found` without what comments silence, and what is wrong with those comments."""
+    silences = {file: source.silences for file, source in sources.items()}
+    for text in {*migrations, project.file, edge.dependencies.file}:
+        if text is not None and text.is_file():
+            silences[text] = silence.of_text(text.read_text("utf-8-sig", errors="replace"))
+    for one in found:
+        quiet = silences.get(one.file)
+        if quiet is None or not quiet.covers(one.rule.id, _lines(sources.get(one.file), one)):
+            yield one
+    known = {rule.id for rule in rules()}
+    for file, quiet in silences.items():
+        yield from _of_comments(file, quiet, known)
 
 
-def _is_silenced(source: Source, finding: Finding) -> bool:
-    if finding.rule.id in source.silenced.get(finding.line, ()):
-        return True
-    # A comment on any line of a statement of several lines speaks for the statement.
+def _of_comments(file: Path, quiet: Silences, known: set[str]) -> Iterator[Finding]:
+    for line in quiet.unreasoned:
+        yield at(UNREASONED, file, line)
+    for line, name in quiet.named:
+        if name not in known:
+            yield at(UNKNOWN, file, line, name=name, advice=_nearest(name, known))
+
+
+def _nearest(name: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, sorted(known), n=1)
+    return f'Did you mean "{near[0]}"?' if near else "docs/check has a page for each rule."
+
+
+def _lines(source: Source | None, finding: Finding) -> range:
+    """The lines on which a comment speaks for `finding`: all of its statement."""
+    line = finding.line
+    if source is None:
+        is_toml = finding.file.suffix == ".toml"
+        return range(_key_line(finding.file, line) if is_toml else line, line + 1)
     for node in ast.walk(source.tree):
         if isinstance(node, ast.stmt) and not hasattr(node, "body"):
-            first, last = node.lineno, node.end_lineno or node.lineno
-            if first <= finding.line <= last:
-                lines = range(first, last + 1)
-                return any(finding.rule.id in source.silenced.get(n, ()) for n in lines)
-    return False
+            last = node.end_lineno or node.lineno
+            if node.lineno <= line <= last:
+                return range(node.lineno, last + 1)
+    return range(line, line + 1)
+
+
+def _key_line(file: Path, line: int) -> int:
+    """The line with the key whose value goes on to `line`."""
+    lines = file.read_text("utf-8-sig", errors="replace").split("\n")
+    for number in range(line, 0, -1):
+        if _KEY.match(lines[number - 1]):
+            return number
+    return line
 
 
 def _migrations(project: Project) -> list[Path]:
@@ -81,3 +162,7 @@ def _migrations(project: Project) -> list[Path]:
         if folder.is_dir():
             found.update(folder.rglob("*.sql"))
     return sorted(found)
+
+
+def _sorted(found: Iterator[Finding]) -> list[Finding]:
+    return sorted(set(found), key=lambda one: (str(one.file), one.line, one.column, one.rule.id))

@@ -1,34 +1,36 @@
-"""A worker's Python files as the rules read them: parsed, with names resolved and silences."""
+"""A worker's Python files as the rules read them: parsed, with what names stand for."""
 
 from __future__ import annotations
 
 import ast
-import io
-import re
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, TypeAlias
 
-_SILENCE = re.compile(r"#\s*localedge:\s*ignore\[([\w\-, ]+)\]\s*(.*)")
-_SKIPPED = {"node_modules", "python_modules", "__pycache__", "vendor"}
+from localedge.port.check import silence
+from localedge.port.check.silence import Silences
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_SKIPPED: Final = {"node_modules", "python_modules", "__pycache__", "vendor"}
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 
 
 @dataclass
 class Source:
     """One parsed file.
 
-    Shape: `imports` maps a local name to what it stands for ("js.fetch", "threading"); `silenced`
-    maps a line to the rule ids that a comment with a reason there silences; `unreasoned` are the
-    lines whose comment gives no reason.
+    Shape: `imports` maps a local name to what it stands for ("js.fetch", "threading"); `parents`
+    maps each node to the one that it lies in.
     """
 
     file: Path
     text: str
     tree: ast.Module
+    silences: Silences = field(default_factory=Silences)
     imports: dict[str, str] = field(default_factory=dict)
-    silenced: dict[int, frozenset[str]] = field(default_factory=dict)
-    unreasoned: list[int] = field(default_factory=list)
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    _assigned: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
 
     def name_of(self, node: ast.AST) -> str:
         """The full name that an expression such as `a.b.c` stands for; "" when it is no name."""
@@ -41,13 +43,78 @@ class Source:
         parts.append(self.imports.get(node.id, node.id))
         return ".".join(reversed(parts))
 
+    def value_of(self, node: ast.expr) -> ast.expr:
+        """What `node` was assigned, where it is a name that is assigned once; else `node`."""
+        for _ in range(8):
+            if not isinstance(node, ast.Name):
+                break
+            found = self._lookup(node)
+            if found is None:
+                break
+            node = found
+        return node
+
+    def text_of(self, node: ast.expr) -> str | None:
+        """The text that `node` is certain to be, else None."""
+        match self.value_of(node):
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                first, second = self.text_of(left), self.text_of(right)
+                return None if first is None or second is None else first + second
+            case ast.JoinedStr(values=values):
+                parts = [self.text_of(part) for part in values]
+                return None if None in parts else "".join(part for part in parts if part)
+            case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+                return self.text_of(value)
+        return None
+
+    def function_of(self, node: ast.AST) -> ast.AST:
+        """The function, lambda or module that `node` lies in."""
+        node = self.parents.get(node, self.tree)
+        while not isinstance(node, _SCOPES):
+            node = self.parents[node]
+        return node
+
+    def enclosing(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What `node` lies in, from the inside out."""
+        while (above := self.parents.get(node)) is not None:
+            yield above
+            node = above
+
+    def _lookup(self, node: ast.Name) -> ast.expr | None:
+        scope = self.function_of(node)
+        while True:
+            values = self._values_in(scope).get(node.id)
+            if values is not None:
+                return values[0] if len(values) == 1 else None
+            if scope is self.tree:
+                return None
+            scope = self.function_of(scope)
+
+    def _values_in(self, scope: ast.AST) -> dict[str, list[ast.expr | None]]:
+        known = self._assigned.get(scope)
+        if known is None:
+            known = self._assigned[scope] = {}
+            for name, value in _bindings(scope):
+                known.setdefault(name, []).append(value)
+        return known
+
 
 def read(file: Path) -> Source:
-    """`file` parsed. Errors: SyntaxError when it is not Python."""
+    """`file` parsed. Errors: SyntaxError when this Python cannot read it."""
     text = file.read_text("utf-8-sig")
-    source = Source(file, text, ast.parse(text, str(file)))
-    _collect_imports(source)
-    _collect_silences(source)
+    source = Source(file, text, ast.parse(text, str(file)), silence.of_python(text))
+    for node in ast.walk(source.tree):
+        for child in ast.iter_child_nodes(node):
+            source.parents[child] = node
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                local = alias.asname or alias.name.split(".")[0]
+                source.imports[local] = alias.name if alias.asname else local
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                source.imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     return source
 
 
@@ -59,59 +126,41 @@ def files_of(bundle: Path) -> Iterator[Path]:
             yield path
 
 
-def _collect_imports(source: Source) -> None:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                local = alias.asname or alias.name.split(".")[0]
-                source.imports[local] = alias.name if alias.asname else local
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                source.imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-
-
-def _collect_silences(source: Source) -> None:
-    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
-        found = _SILENCE.match(token.string) if token.type == tokenize.COMMENT else None
-        if found is None:
-            continue
-        line = token.start[0]
-        alone = not token.line[: token.start[1]].strip()
-        if not found[2].strip():
-            source.unreasoned.append(line)
-            continue
-        ids = frozenset(name.strip() for name in found[1].split(","))
-        source.silenced[line + 1 if alone else line] = ids
-
-
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def functions(tree: ast.AST) -> Iterator[Function]:
     """Every function of `tree`, methods too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
-def at_import(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that run when the module is imported: not the bodies of functions."""
-    waiting: list[ast.AST] = list(tree.body)
+def _bindings(scope: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """Each name that `scope` binds, with its value where an assignment says it."""
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        given = scope.args
+        for argument in [*given.posonlyargs, *given.args, *given.kwonlyargs]:
+            yield argument.arg, None
+        for extra in (given.vararg, given.kwarg):
+            if extra is not None:
+                yield extra.arg, None
+    waiting = [*ast.iter_child_nodes(scope)]
     while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.If) and _is_main_guard(node.test):
-            continue
-        yield node
-        for child in ast.iter_child_nodes(node):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                if child in node.decorator_list or child in node.args.defaults:
-                    waiting.append(child)
-            elif isinstance(node, ast.Lambda):
+        node = waiting.pop()
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+                waiting.append(value)
                 continue
-            else:
-                waiting.append(child)
-
-
-def _is_main_guard(test: ast.expr) -> bool:
-    return (
-        isinstance(test, ast.Compare)
-        and isinstance(test.left, ast.Name)
-        and test.left.id == "__name__"
-    )
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
+                waiting.append(value)
+                continue
+            case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                yield name, value
+                waiting.append(value)
+                continue
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name, None
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield from ((name, None) for name in names)
+        if not isinstance(node, _SCOPES):
+            waiting.extend(ast.iter_child_nodes(node))
