@@ -129,6 +129,40 @@ async def test_valkey_that_cannot_start_ends_with_its_reason(tmp_path: Path) -> 
     assert "Traceback" not in said
 
 
+async def test_a_file_in_the_place_of_valkeys_folder_ends_with_its_name(tmp_path: Path) -> None:
+    write_project(tmp_path, STORING, config=KV)
+    (tmp_path / ".localedge").mkdir()
+    (tmp_path / ".localedge" / "kv").touch()
+
+    code, said = await ended(await start(tmp_path))
+
+    assert code == 4
+    assert f"kv/no-folder: The KV server cannot keep its data in {tmp_path}" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("port", ["-1", "65536"])
+async def test_a_port_that_does_not_exist_is_a_usage_error(tmp_path: Path, port: str) -> None:
+    write_project(tmp_path, STORING)
+
+    code, said = await ended(await start(tmp_path, "--port", port))
+
+    assert code == 2
+    assert "--port" in said
+    assert "Traceback" not in said
+
+
+async def test_a_redis_url_without_a_server_is_named_in_the_log(tmp_path: Path) -> None:
+    write_project(tmp_path, STORING, config=KV, local='redis_url = "redis://127.0.0.1:1"')
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/")
+        line = await server.wait_log("kv server does not answer")
+
+    assert "KV GET failed: 500 Internal Server Error" in answer.text
+    assert "127.0.0.1:1" in line
+
+
 async def test_a_missing_main_is_a_config_error(tmp_path: Path) -> None:
     write_project(tmp_path, STORING)
     (tmp_path / "src" / "entry.py").unlink()

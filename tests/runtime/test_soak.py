@@ -8,34 +8,14 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.runtime.edge import Edge, children, edge, gone, kill, worker, write_project
+from tests.runtime.edge import Edge, children, edge, gone, kill, write_project
+from tests.runtime.storing import BINDINGS, STORING, lost, valkey_of
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
 
-BINDINGS = """
-[[kv_namespaces]]
-binding = "KV"
-id = "n"
-[[d1_databases]]
-binding = "DB"
-database_name = "db"
-database_id = "db"
-"""
-STORING = worker("""
-    kind, key = request.url.rsplit("/", 2)[1:]
-    if kind == "kv":
-        if request.method == "PUT":
-            await self.env.KV.put(key, key)
-        return Response(await self.env.KV.get(key) or "lost")
-    table = "CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY) STRICT"
-    await self.env.DB.prepare(table).run()
-    if request.method == "PUT":
-        await self.env.DB.prepare("INSERT OR IGNORE INTO t VALUES (?)").bind(key).run()
-    row = await self.env.DB.prepare("SELECT k FROM t WHERE k = ?").bind(key).first()
-    return Response(row["k"] if row else "lost")
-""")
 CLIENTS = 8
+MOST_GROWTH_MB = 8
 
 
 class Load:
@@ -46,6 +26,7 @@ class Load:
         self._numbers = count()
         self.kept: list[str] = []
         self.failed = 0
+        self.longest_s = 0.0
         self.is_over = False
 
     async def write(self) -> None:
@@ -53,27 +34,23 @@ class Load:
         while not self.is_over:
             number = next(self._numbers)
             path = f"/{('kv', 'd1')[number % 2]}/key-{number}"
+            began = time.monotonic()
             answer = await self._server.http.put(path, timeout=10)
+            self.longest_s = max(self.longest_s, time.monotonic() - began)
             if answer.status_code == 200:
                 self.kept.append(path)
             else:
                 self.failed += 1
 
-    async def lost(self) -> list[str]:
-        """What was acknowledged and is not there."""
-        missing: list[str] = []
-        left = iter(self.kept)
 
-        async def look() -> None:
-            for path in left:
-                answer = await self._server.get(path)
-                if answer.text != path.rpartition("/")[2]:
-                    missing.append(path)
-
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(CLIENTS):
-                tasks.create_task(look())
-        return missing
+def private_mb(server: Edge) -> float:
+    """The memory that only the parent and its fork server have."""
+    total_kb = 0
+    for pid in (server.process.pid, children(server.process.pid)[0]):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines():
+            if line.startswith("Private_"):
+                total_kb += int(line.split()[1])
+    return total_kb / 1024
 
 
 def descriptors(pid: int) -> int:
@@ -87,8 +64,9 @@ async def soak(folder: Path, *, seconds: float, kill_every_s: float) -> None:
     async with edge(folder) as server:
         await server.wait_full()
         before = descriptors(server.process.pid)
+        memory_before = private_mb(server)
         load = Load(server)
-        started = time.monotonic()
+        started, kills = time.monotonic(), 0
         async with asyncio.TaskGroup() as tasks:
             for _ in range(CLIENTS):
                 tasks.create_task(load.write())
@@ -96,16 +74,24 @@ async def soak(folder: Path, *, seconds: float, kill_every_s: float) -> None:
             while time.monotonic() - started < seconds:
                 await asyncio.sleep(kill_every_s)  # the pace of the kills is what is tested
                 kill((await server.wait_full())[0])
+                kills += 1
                 if has_valkey and time.monotonic() - started > seconds / 2:
                     has_valkey = False
-                    kill(valkey_of(server))
+                    kill(valkey_of(server.process.pid))
             load.is_over = True
         await server.wait_full()
-        missing = await load.lost()
+        missing = await lost(server, load.kept)
         after = await wait_until(lambda: _settled(server, before))
+        memory_after = private_mb(server)
         everything = children(server.process.pid)
 
+    print(
+        f"{seconds:.0f} s, {kills} isolates and Valkey killed: {len(load.kept)} writes kept, "
+        f"{load.failed} failed requests, longest {load.longest_s:.1f} s; parent and fork server "
+        f"{memory_before:.1f} MB before, {memory_after:.1f} MB after"
+    )
     assert missing == []
+    assert memory_after < memory_before + MOST_GROWTH_MB
     assert len(load.kept) > 50 * seconds
     assert load.failed > 0
     assert after
@@ -115,19 +101,6 @@ async def soak(folder: Path, *, seconds: float, kill_every_s: float) -> None:
 async def _settled(server: Edge, before: int) -> bool:
     idle = all(isolate["in_flight"] == 0 for isolate in (await server.status())["isolates"])
     return idle and descriptors(server.process.pid) <= before + 4
-
-
-def valkey_of(server: Edge) -> int:
-    """The pid of the server's Valkey."""
-    (found,) = [pid for pid in children(server.process.pid) if _name(pid).startswith("valkey")]
-    return found
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text("ascii")
-    except FileNotFoundError:
-        return ""
 
 
 @pytest.mark.timeout(60)

@@ -8,7 +8,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -45,27 +45,32 @@ def remove_left_behind(parent: Path, *, older_than_s: float = _MAY_BE_NEW_S) -> 
 
     Shape: one that was made less than `older_than_s` ago stays: its maker may be about to hold it.
     """
-    for path in _ours(parent, time.time() - older_than_s):
-        try:
-            hold = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            continue
-        else:
-            shutil.rmtree(path, ignore_errors=True)
-        finally:
-            os.close(hold)
-
-
-def _ours(parent: Path, made_before: float) -> Iterator[Path]:
     for path in parent.glob(f"{_PREFIX}????????"):
-        try:
-            about = path.lstat()
-        except OSError:
-            continue
-        is_private = stat.S_ISDIR(about.st_mode) and about.st_mode & 0o777 == 0o700
-        if is_private and about.st_uid == os.getuid() and about.st_mtime < made_before:
-            yield path
+        remove_unheld(path, made_before=time.time() - older_than_s)
+
+
+def remove_unheld(path: Path, *, made_before: float = inf) -> None:
+    """`path` is gone, if it is a folder of ours that no living process holds."""
+    if not _is_ours(path, made_before):
+        return
+    try:
+        hold = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        return
+    finally:
+        os.close(hold)
+
+
+def _is_ours(path: Path, made_before: float) -> bool:
+    try:
+        about = path.lstat()
+    except OSError:
+        return False
+    is_private = stat.S_ISDIR(about.st_mode) and about.st_mode & 0o777 == 0o700
+    is_named = path.name.startswith(_PREFIX)
+    return is_named and is_private and about.st_uid == os.getuid() and about.st_mtime < made_before

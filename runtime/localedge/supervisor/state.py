@@ -16,7 +16,10 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localedge.errors import Exit, OperatorError
+from localedge.supervisor.folders import remove_unheld
 
+RUN_FILE: Final = "run.json"
+_DRAFT: Final = "run.json.new"
 _PATIENCE_S: Final = 1.0
 _PAUSE_S: Final = 0.02
 
@@ -55,9 +58,19 @@ async def locked(state: Path) -> AsyncIterator[int]:
         await _take(descriptor, state)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps({"pid": os.getpid()}).encode(), 0)
+        _tidy(state)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _tidy(state: Path) -> None:
+    """What a server left that was killed together with its fork server is gone."""
+    left = _read(state)
+    if left is not None and left.temporary is not None:
+        remove_unheld(Path(left.temporary))
+    for name in (RUN_FILE, _DRAFT):
+        (state / name).unlink(missing_ok=True)
 
 
 def _lock_file(state: Path) -> int:
@@ -101,19 +114,17 @@ async def _take(descriptor: int, state: Path) -> None:
 
 def write_run(state: Path, run: Run) -> None:
     """`run.json` says where the server is; nobody but its owner can read it."""
-    file = state / "run.json"
-    # One name for all: what a process left that was killed here is written over.
-    draft = state / "run.json.new"
+    draft = state / _DRAFT
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(run.model_dump_json())
-    draft.replace(file)
+    draft.replace(state / RUN_FILE)
 
 
 def remove_run(state: Path) -> None:
     """`run.json` is gone."""
     with contextlib.suppress(FileNotFoundError):
-        (state / "run.json").unlink()
+        (state / RUN_FILE).unlink()
 
 
 def read_run(state: Path) -> Run | None:
@@ -121,11 +132,15 @@ def read_run(state: Path) -> Run | None:
 
     A file that a killed server left is not believed: its lock is free.
     """
+    run = _read(state)
+    return run if run is not None and _is_locked(state) else None
+
+
+def _read(state: Path) -> Run | None:
     try:
-        run = Run.model_validate_json((state / "run.json").read_text("utf-8"))
+        return Run.model_validate_json((state / RUN_FILE).read_text("utf-8"))
     except (FileNotFoundError, ValidationError):
         return None
-    return run if _is_locked(state) else None
 
 
 def _is_locked(state: Path) -> bool:
