@@ -63,6 +63,7 @@ def test_an_unknown_key_of_the_localedge_table_is_an_error(tmp_path: Path) -> No
         "loop_block_s = 0",
         "memory_mb = 1",
         "redis_url = 5",
+        'redis_url = "http://127.0.0.1:6379"',
     ],
 )
 def test_a_wrong_value_in_the_localedge_table_is_an_error_with_its_line(

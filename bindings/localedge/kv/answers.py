@@ -7,6 +7,7 @@ Source: workerd src/workerd/api/kv.c++ and miniflare src/workers/kv/namespace.wo
 from __future__ import annotations
 
 import base64
+import logging
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Never
@@ -25,6 +26,8 @@ from localedge.kv.store import (
 )
 from localedge.stream import ReadableStream, one_chunk
 from localedge.values import UNDEFINED, JsSet
+
+logger = logging.getLogger(__name__)
 
 # Differs: the limit of a bulk read is in stored bytes; the local emulator counts UTF-16 units.
 MAX_VALUE_BYTES: Final = 26_214_400
@@ -75,6 +78,8 @@ def fail(method: str, error: StoreError) -> Never:
             raise failed(method, 413, "Total size of request exceeds the limit of 25MB") from error
         case CorruptError():
             raise failed(method, 500, str(error)) from error
+    # The worker gets the platform's words; why there is no answer is for who runs the server.
+    logger.error("kv server does not answer", extra={"method": method, "error": str(error)})
     raise failed(method, 500, "Internal Server Error") from error
 
 

@@ -7,7 +7,6 @@ for answers: a call costs one write, and answers are handed out in order.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -21,8 +20,6 @@ from localedge.kv.locations import LocationStore
 from localedge.kv.redis_store import Argument, RefusedError, Reply, StrongStore
 from localedge.kv.scripts import Script
 from localedge.kv.store import Store, UnavailableError, WriteRate
-
-logger = logging.getLogger(__name__)
 
 DEADLINE_S: Final = 1.5
 """How long a call waits, with everything that it tries again, for a server that shows no life."""
@@ -163,6 +160,7 @@ class RedisConnection:
         self._opening = asyncio.Lock()
         self._readers: set[asyncio.Task[None]] = set()
         self._look: asyncio.Task[bool] | None = None
+        self._loss = ""
 
     def store(
         self,
@@ -194,7 +192,7 @@ class RedisConnection:
                     patience.end()
         except TimeoutError as exc:
             self._drop()
-            raise UnavailableError(f"no answer within {DEADLINE_S} s") from exc
+            raise UnavailableError(f"no answer within {DEADLINE_S} s{self._loss}") from exc
         except ResponseError as exc:
             raise RefusedError(str(exc)) from exc
 
@@ -216,11 +214,12 @@ class RedisConnection:
             try:
                 if link is None or link.lost:
                     link = await self._open()
+                self._loss = ""
                 return await link.ask(command)
             except ResponseError:
                 raise
             except (_LinkLost, RedisError, OSError) as exc:
-                logger.debug("kv server not reached", extra={"error": str(exc)})
+                self._loss = f" ({exc})" if str(exc) else ""
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
 

@@ -47,7 +47,9 @@ class Wishes:
 @app.command()
 def dev(
     ctx: typer.Context,
-    port: Annotated[int | None, typer.Option(help="Listen on this port; 0 takes any.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes any.")
+    ] = None,
     config: Annotated[
         list[Path] | None,
         typer.Option("--config", "-c", help="The config file; several start several workers."),

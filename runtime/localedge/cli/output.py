@@ -5,16 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Final, TextIO
 
+from localedge.isolate.facts import with_facts
 from localedge.supervisor.forks import Record
 
 _COLOURS: Final = {"error": "31", "warning": "33"}
-_HIDDEN: Final = frozenset(logging.LogRecord("", 0, "", 0, "", None, None).__dict__) | {
-    "message",
-    "asctime",
-    "taskName",
-    "color_message",
-    "traceback",
-}
 
 
 class Printer(logging.Handler):
@@ -46,14 +40,9 @@ class Printer(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """A line of the runtime's own log, its facts behind the message."""
-        facts = " ".join(
-            f"{name}={value}"
-            for name, value in record.__dict__.items()
-            if name not in _HIDDEN and value is not None
-        )
         level = record.levelname.lower()
         mark = "" if record.levelno < logging.WARNING else f"{level}: "
-        text = f"{mark}{record.getMessage()}{'  ' if facts else ''}{facts}"
+        text = f"{mark}{with_facts(record)}"
         details = record.__dict__.get("traceback")
         if details:
             text += f"\n{details.rstrip()}"

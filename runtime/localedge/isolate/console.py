@@ -9,6 +9,7 @@ import sys
 import traceback
 from typing import Any, Final
 
+from localedge.isolate.facts import with_facts
 from localedge.isolate.ownership import EVENT
 from localedge.isolate.secrets import Mask
 from localedge.isolate.wire import pack
@@ -78,7 +79,8 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         event = EVENT.get()
-        text = record.getMessage()
+        is_ours = record.name.partition(".")[0] == "localedge"
+        text = with_facts(record) if is_ours else record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             text += "\n" + "".join(traceback.format_exception(record.exc_info[1])).rstrip("\n")
         level = "error" if record.levelno >= logging.ERROR else "warning"

@@ -57,7 +57,7 @@ class Local(Frozen):
     fresh: bool = False
     loop_block_s: float = Field(default=30.0, gt=0)
     memory_mb: int = Field(default=512, ge=32)
-    redis_url: str | None = None
+    redis_url: str | None = Field(default=None, pattern=r"^(redis|rediss|unix)://.")
     durability: Literal["process", "power"] = "process"
     consistency: Literal["strong", "eventual"] = "strong"
     write_rate: Literal["off", "warn", "enforce"] = "off"
