@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from localedge.sdk import upstream
+
 MODULES: Final = Path(__file__).parent / "modules"
 OFFERED: Final = frozenset({"workers", "asgi", "wsgi", "js", "pyodide"})
 """Names that a bundle cannot have for itself: the platform's own come first there too."""
@@ -20,6 +22,7 @@ MISSING: Final = {
     "pyodide.webloop": "The event loop is asyncio's own here.",
     "pyodide_js": "There is no JavaScript interpreter here.",
     "workers.htmlrewriter": "Parse the body in Python.",
+    "workers.gateway.options": "Import BaseOptions from workers.gateway.",
 }
 """Modules that exist on the platform and not here, with what works in both places."""
 
@@ -32,13 +35,21 @@ class _Finder(MetaPathFinder):
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         if path is None and fullname in OFFERED:
-            return PathFinder.find_spec(fullname, [str(MODULES)])
+            return _telling(PathFinder.find_spec(fullname, [str(MODULES)]))
+        if fullname in upstream.KNOWN:
+            return _telling(PathFinder.find_spec(fullname, path))
         remedy = MISSING.get(fullname)
         if remedy is not None:
             raise ModuleNotFoundError(
                 f"{fullname} exists on the platform, not in localedge. {remedy}", name=fullname
             )
         return None
+
+
+def _telling(spec: ModuleSpec | None) -> ModuleSpec | None:
+    if spec is not None and spec.name in upstream.KNOWN and spec.origin is not None:
+        spec.loader = upstream.TellingLoader(spec.name, spec.origin)
+    return spec
 
 
 def install() -> None:
