@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.runtime.edge import edge, worker, write_project
+from tests.runtime.edge import Edge, edge, worker, write_project
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
 
@@ -31,14 +32,20 @@ def write(folder: Path) -> None:
     (folder / ".dev.vars").write_text(f"TOKEN={SECRET}\n", "utf-8")
 
 
-async def test_a_browser_gets_a_page_with_the_traceback_source_lines_request_and_ray(
-    tmp_path: Path,
-) -> None:
-    write(tmp_path)
+@pytest.fixture(scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+    """One server for the tests that leave it as they found it."""
+    folder = tmp_path_factory.mktemp("errors")
+    write(folder)
+    async with edge(folder) as running:
+        yield running
 
-    async with edge(tmp_path) as server:
-        page = await server.get("/some/path?q=1", headers={"accept": "text/html,*/*;q=0.8"})
-        log = server.logged()
+
+async def test_a_browser_gets_a_page_with_the_traceback_source_lines_request_and_ray(
+    server: Edge,
+) -> None:
+    page = await server.get("/some/path?q=1", headers={"accept": "text/html,*/*;q=0.8"})
+    log = server.logged()
 
     assert page.status_code == 500
     assert page.headers["content-type"] == "text/html; charset=utf-8"
@@ -53,25 +60,17 @@ async def test_a_browser_gets_a_page_with_the_traceback_source_lines_request_and
     assert "dispatch.py" not in page.text
 
 
-async def test_markup_in_an_error_is_shown_as_text(tmp_path: Path) -> None:
-    write(tmp_path)
-
-    async with edge(tmp_path) as server:
-        page = await server.get(
-            "/markup?<script>alert(2)</script>", headers={"accept": "text/html"}
-        )
+async def test_markup_in_an_error_is_shown_as_text(server: Edge) -> None:
+    page = await server.get("/markup?<script>alert(2)</script>", headers={"accept": "text/html"})
 
     assert "<script>" not in page.text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
 
-async def test_others_get_json_or_text(tmp_path: Path) -> None:
-    write(tmp_path)
-
-    async with edge(tmp_path) as server:
-        json = await server.get("/markup", headers={"accept": "application/json"})
-        text = await server.get("/markup")
+async def test_others_get_json_or_text(server: Edge) -> None:
+    json = await server.get("/markup", headers={"accept": "application/json"})
+    text = await server.get("/markup")
 
     error = json.json()["error"]
     assert json.json()["outcome"] == "exception"
@@ -82,13 +81,10 @@ async def test_others_get_json_or_text(tmp_path: Path) -> None:
     assert "ValueError: refused" in text.text
 
 
-async def test_a_secret_in_an_exception_reaches_neither_page_nor_log(tmp_path: Path) -> None:
-    write(tmp_path)
-
-    async with edge(tmp_path) as server:
-        page = await server.get(f"/?{SECRET}", headers={"accept": "text/html"})
-        json = await server.get("/", headers={"accept": "application/json"})
-        log = server.logged()
+async def test_a_secret_in_an_exception_reaches_neither_page_nor_log(server: Edge) -> None:
+    page = await server.get(f"/?{SECRET}", headers={"accept": "text/html"})
+    json = await server.get("/", headers={"accept": "application/json"})
+    log = server.logged()
 
     for shown in (page.text, json.text, log):
         assert SECRET not in shown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.runtime.edge import Edge, edge, kill, worker, write_project
+from tests.runtime.edge import LOCALEDGE, Edge, edge, kill, worker, write_project
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
@@ -78,15 +78,42 @@ async def test_requests_are_spread_over_two_isolates(tmp_path: Path) -> None:
     assert answers.count(answers[0]) == 3
 
 
-async def test_the_kill_command_and_endpoint_kill_the_named_isolate(tmp_path: Path) -> None:
+async def test_the_kill_endpoint_and_command_kill_the_named_isolate_or_the_busiest(
+    tmp_path: Path,
+) -> None:
     write_project(tmp_path, PATIENT)
 
     async with edge(tmp_path) as server:
         first, *_ = await server.wait_full()
         answer = await server.order("kill", pid=first)
         await wait_until(lambda: _without(server.http, first))
+        second, *_ = await server.wait_full()
+        named = await command(server, "kill", str(second))
+        asking = asyncio.ensure_future(server.get("/wait"))
+        line = await server.wait_log("waiting in")
+        busiest = await command(server, "kill", "--json")
+        lost = await asking
+        nobody = await command(server, "kill", "1")
 
     assert answer.json() == {"killed": first}
+    assert named == (0, f"Killed isolate {second}.\n")
+    assert busiest == (0, f'{{"killed": {line.rpartition(" ")[2]}}}\n')
+    assert lost.headers["x-localedge-outcome"] == "internalError"
+    assert nobody == (1, "")
+
+
+async def command(server: Edge, *words: str) -> tuple[int, str]:
+    """The exit code and stdout of `localedge`, run in the server's project."""
+    process = await asyncio.create_subprocess_exec(
+        LOCALEDGE,
+        *words,
+        cwd=server.folder,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    async with asyncio.timeout(20):
+        said, _ = await process.communicate()
+    return process.returncode or 0, said.decode()
 
 
 async def _serves(server: Edge, pid: int) -> bool:

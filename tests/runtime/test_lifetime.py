@@ -11,6 +11,8 @@ import pytest
 from tests.runtime.edge import Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
+from localedge.isolate.serving import WAIT_UNTIL_S
+
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
 
 LASTING = (
@@ -117,6 +119,10 @@ async def test_a_draining_isolate_waits_for_wait_until(tmp_path: Path) -> None:
         await server.get("/promised")
 
     assert "promised done" in server.logged()
+
+
+def test_what_wait_until_was_given_has_thirty_seconds() -> None:
+    assert WAIT_UNTIL_S == 30.0
 
 
 async def _is_idle(http: httpx.AsyncClient) -> bool:

@@ -37,7 +37,7 @@ ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Module, name, and the module that has it here."""
 
-# Differs: submodules of the SDK have inner parts that work on its JavaScript objects; ours have not.
+# Differs: the SDK's submodules have inner parts for JavaScript objects, which there are none of.
 ABSENT: Final[Mapping[str, frozenset[str]]] = {
     module: frozenset(names.split())
     for module, names in {
