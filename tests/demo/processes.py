@@ -8,7 +8,10 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+
+from localedge.isolate.lifeline import tie_to
 
 ROOT = Path(__file__).parents[2]
 READY_S = 30.0
@@ -35,6 +38,7 @@ async def process(
     """A process that runs as long as the context, and the first line it printed if asked for.
 
     It has a session of its own: an interrupt at the terminal reaches us, and we end it in order.
+    If we are killed ourselves, the kernel kills it (Linux).
     Errors: TimeoutError if the first line does not come within 30 s; what it writes goes to `log`.
     """
     output = log.open("wb") if log else None
@@ -47,6 +51,7 @@ async def process(
             start_new_session=True,
             cwd=ROOT,
             env=env,
+            preexec_fn=partial(tie_to, os.getpid()) if sys.platform == "linux" else None,
         )
     finally:
         if output:

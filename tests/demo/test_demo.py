@@ -96,3 +96,15 @@ async def test_an_interrupted_demo_leaves_nothing_behind(
     assert f"Ended by {number.name}" in rest
     await wait_until(lambda: is_gone(child.pid) and not marked(mark))
     assert os.listdir(tmp_path) == []
+
+
+async def test_a_killed_demo_leaves_no_process_behind(tmp_path: Path) -> None:
+    mark = uuid.uuid4().hex
+
+    async with running_demo(tmp_path, mark) as (child, output), asyncio.timeout(60):
+        while "serves worker/" not in (line := (await output.readline()).decode()):
+            assert line, "the demo ended before the moment came"
+        child.kill()
+        await child.wait()
+
+        assert await wait_until(lambda: not marked(mark))

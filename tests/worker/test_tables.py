@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from contextlib import closing
 
@@ -15,6 +16,15 @@ def columns(table: str) -> list[Column]:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript((MIGRATIONS / "0001_create_agent_state.sql").read_text("utf-8"))
         return [tuple(row[1:]) for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def test_the_migration_is_the_seed_documents_text_to_the_byte() -> None:
+    text = (MIGRATIONS / "0001_create_agent_state.sql").read_bytes()
+
+    assert (
+        hashlib.sha256(text).hexdigest()
+        == "9f911c64ed1507d6dd532a9a066251b84219aa8951a326818e387761de4e997d"
+    )
 
 
 def test_sessions() -> None:
