@@ -12,6 +12,7 @@ from localedge.port.check.edge import Edge
 from localedge.port.check.finding import Finding, Rule, at
 from localedge.project.document import Json, Keys
 from localedge.project.models import Project
+from localedge.project.placeholders import not_run
 from localedge.project.resolution import Resolved
 from localedge.supervisor.schedule import Schedule
 
@@ -26,12 +27,6 @@ DATE: Final = Rule(
     "error",
     "A compatibility_date is required when uploading a Worker.",
     "Set it to the day on which you test, as YYYY-MM-DD.",
-)
-FLAG: Final = Rule(
-    "python-flag",
-    "error",
-    'compatibility_flags lacks "python_workers"; the edge then fails with an opaque error.',
-    'Set compatibility_flags = ["python_workers"].',
 )
 OLD_SDK: Final = Rule(
     "old-sdk",
@@ -75,7 +70,8 @@ _MOST_CRONS: Final = 250
 _MOST_VARIABLES: Final = 128
 _MOST_VARIABLE_BYTES: Final = 5 * 1024
 _WRANGLER: Final = ("wrangler.toml", "wrangler.json", "wrangler.jsonc")
-_PLACED: Final = re.compile(r"^\S+?:(\d+): (.*)$", re.DOTALL)
+_PLACED: Final = re.compile(r"^\S+?(:\d+)?: (.*)$", re.DOTALL)
+_PLACE: Final = re.compile(r"\.(?:jsonc?|toml):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +117,25 @@ def check(settings: Settings) -> Iterator[Finding]:
     beside = [name for name in _WRANGLER if (file.parent / name).is_file()]
     if file.name in _WRANGLER and beside[0] != file.name:
         yield at(HIDDEN, file, 1, used=file.name, theirs=beside[0])
+    yield from _warnings(settings)
+
+
+def _warnings(settings: Settings) -> Iterator[Finding]:
+    """What wrangler would warn of; not what only concerns the run on this machine."""
+    project, resolved = settings.project, settings.resolved
+    ours = set(not_run(resolved.values)) if resolved else set()
     for warning in project.warnings:
-        if not warning.startswith("No compatibility_date was specified"):
+        is_ours = warning in ours or warning.endswith("localedge is local only.")
+        if not is_ours and not warning.startswith("No compatibility_date was specified"):
             placed = _PLACED.match(warning)
-            line = int(placed[1]) if placed else 1
-            yield at(CONFIG, file, line, warning=placed[2] if placed else warning)
+            text = placed[2] if placed else warning
+            place = _PLACE.search(warning)
+            line = int(place[1]) if place else 1
+            yield at(CONFIG, project.file, line, warning=" ".join(text.split()))
 
 
 def _sdk(settings: Settings) -> Iterator[Finding]:
     project, edge, file = settings.project, settings.edge, settings.project.file
-    if "python_workers" not in project.compatibility_flags:
-        yield at(FLAG, file, settings.line("compatibility_flags"))
     line = settings.line("compatibility_date")
     is_external = "enable_python_external_sdk" in edge.flags
     if not is_external:
