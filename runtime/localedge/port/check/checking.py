@@ -73,7 +73,8 @@ def check_project(project: Project, resolved: Resolved | None) -> list[Finding]:
     for file in files_of(edge.bundle):
         try:
             source = sources[file] = read(file)
-        except SyntaxError as error:
+        except (SyntaxError, ValueError) as error:
+            # ValueError: no UTF-8, or a NUL where this Python does not say SyntaxError.
             found.append(_unreadable(file, error))
             continue
         found.extend(finding for subject in _SUBJECTS for finding in subject.check(source, edge))
@@ -82,18 +83,13 @@ def check_project(project: Project, resolved: Resolved | None) -> list[Finding]:
     return _sorted(_told(found, sources, migrations, project, edge))
 
 
-def _unreadable(file: Path, error: SyntaxError) -> Finding:
+def _unreadable(file: Path, error: SyntaxError | ValueError) -> Finding:
+    line, column, problem = 1, 1, str(error)
+    if isinstance(error, SyntaxError):
+        line, column, problem = error.lineno or 1, error.offset or 1, error.msg
     here = ".".join(map(str, sys.version_info[:2]))
     advice = "Correct it, or run the check with a newer Python."
-    return at(
-        SYNTAX,
-        file,
-        error.lineno or 1,
-        error.offset or 1,
-        here=here,
-        problem=error.msg,
-        advice=advice,
-    )
+    return at(SYNTAX, file, line, column, here=here, problem=problem, advice=advice)
 
 
 def _told(

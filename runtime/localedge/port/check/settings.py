@@ -19,7 +19,7 @@ from localedge.supervisor.schedule import Schedule
 NAME: Final = Rule(
     "worker-name",
     "error",
-    "You need to provide the name of your worker: without one it cannot be deployed.",
+    "You need to provide the name of your worker. Without one it cannot be deployed.",
     "Set name.",
 )
 DATE: Final = Rule(
