@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import time_machine
 
-START_S: Final = 1_790_000_000.0
-"""When every run begins: 2026-09-21, in seconds since the epoch."""
+START_S: Final = 1_796_126_400.0
+"""When every run begins: 2026-12-01T12:00:00Z, in seconds since the epoch."""
 
 
 _BEGIN_S: Final = 1000.0

@@ -62,8 +62,9 @@ class Crashes:
         once = [mode for mode in self.modes if mode is not Do.LATE]
         for first in self._faults(reference, once, 0, share, is_recording=self.depth > 1):
             yield first.verdict
-            if self.depth > 1 and first.verdict.is_clean:
-                after = max(choice.point for choice in first.verdict.choices)
+            (fault,) = first.verdict.choices
+            if self.depth > 1 and first.verdict.is_clean and fault.do in DEATHS:
+                after = fault.point
                 deaths = [mode for mode in DEATHS if mode in self.modes]
                 for second in self._faults(first, deaths, after, Share(), is_recording=False):
                     yield second.verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from localedge.boundary import JsProxy
@@ -9,6 +10,7 @@ from localedge.probe import Call, Outcome
 
 _WIDE: Final = 100
 _NARROW: Final = 44
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 
 
 def call_text(call: Call, width: int = _WIDE) -> str:
@@ -44,7 +46,8 @@ def _one_line(text: str) -> str:
 
 
 def _list(arguments: tuple[object, ...]) -> str:
-    return "(" + ", ".join(_one_line(repr(argument)) for argument in arguments) + ")"
+    shown = ", ".join(_one_line(repr(argument)) for argument in arguments)
+    return "(" + _ADDRESS.sub("", shown) + ")"
 
 
 def _cut(text: str, width: int) -> str:
@@ -60,7 +63,10 @@ def outcome_text(outcome: Outcome, width: int = 70) -> str:
         return _cut(", ".join(_result(one) for one in value), width)
     if isinstance(value, dict) and "meta" in value:
         return _cut(_result(value), width)
-    return _cut(_one_line(repr(value)), width)
+    status = getattr(value, "status", None)
+    if isinstance(status, int):
+        return f"status {status}"
+    return _cut(_ADDRESS.sub("", _one_line(repr(value))), width)
 
 
 def _result(result: dict[str, Any]) -> str:

@@ -162,11 +162,15 @@ def _one_of_each(failures: Iterable[Verdict]) -> list[Verdict]:
     """The failure with fewest choices of each class and text."""
     best: dict[tuple[str, str], Verdict] = {}
     for verdict in failures:
-        first = verdict.findings[0].text
-        key = (str(verdict.outcome), "".join(c for c in first if not c.isdigit())[:80])
+        key = (str(verdict.outcome), _words(verdict.findings[0].text))
         if key not in best or len(verdict.choices) < len(best[key].choices):
             best[key] = verdict
     return [*best.values()]
+
+
+def _words(text: str) -> str:
+    """What is the same in texts about other keys, steps and numbers."""
+    return " ".join(word for word in text.split()[:6] if word.isalpha())
 
 
 def _told(lab: Lab, rows: Iterable[Row], source: str) -> Iterator[Told]:

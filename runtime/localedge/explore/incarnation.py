@@ -25,7 +25,8 @@ class Incarnation:
 
     Shape: `number` counts from 1; `ended` is done when the handler has answered, the worker died
     or stalled; `queue` holds the calls that wait for their turn; `told` is a hash of everything
-    that the worker has learned so far; `stall` is pending while the worker stalls.
+    that the worker has learned so far; `stall` is pending while the worker stalls;
+    `has_served` once its handler has come to an end.
     """
 
     def __init__(self, number: int, ask: Ask, seed: int) -> None:
@@ -40,6 +41,7 @@ class Incarnation:
         self.answer: Answer | None = None
         self.told = 0
         self.is_dead = False
+        self.has_served = False
         self.died_at_s = 0.0
 
     def end(self) -> None:

@@ -75,13 +75,14 @@ def opened(scenario: Scenario, folder: Path, *, seed: int = 0) -> Iterator[Lab]:
     Errors: OperatorError for a wrong project; RuntimeError inside a running event loop.
     """
     _refuse_a_running_loop()
+    # Read by the machine's clock: a compatibility date may not be later than today.
+    project = project_of(scenario, folder)
     with ExitStack() as stack:
         loop = Clockwork()
         stack.callback(loop.close)
         loop.set_task_factory(task_factory)
         stack.enter_context(loop.shown())
         stack.enter_context(installed(source_of_current))
-        project = project_of(scenario, folder)
         probe = Probe()
         stores = _stores(scenario, project, loop)
         stack.callback(stores.close)

@@ -27,6 +27,8 @@ def scenarios_of(file: Path, name: str | None = None) -> list[Scenario]:
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
+    # As for a script, and as for pytest's `pythonpath = ["."]`.
+    sys.path[:0] = [str(file.resolve().parent), str(Path.cwd())]
     try:
         spec.loader.exec_module(module)
     except Exception as exc:

@@ -236,7 +236,7 @@ class Observing(Observer):
             self.tell("choice", worker.number, f"stalls before {call_text(call)}")
             worker.stall = asyncio.get_running_loop().create_future()
             worker.end()
-            await worker.stall
+            await asyncio.shield(worker.stall)
             self.tell("choice", worker.number, f"goes on with {call_text(call)}")
         elif choice.do is Do.EXPIRE:
             seconds = self.lab.scenario.lease_s

@@ -175,7 +175,8 @@ class Run(Observing):
             worker.ended = asyncio.get_running_loop().create_future()
             if not worker.stall.done():
                 worker.stall.set_result(None)
-            await worker.ended
+            if not worker.has_served:
+                await worker.ended
             await self._finish(worker)
             return again
         await self._finish(worker)
@@ -223,6 +224,7 @@ class Run(Observing):
         finally:
             if not worker.is_dead:
                 self.tell("end", worker.number, str(worker.answer or "cancelled"))
+            worker.has_served = True
             worker.end()
 
     async def _finish(self, worker: Incarnation) -> None:
