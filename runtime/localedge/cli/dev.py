@@ -8,7 +8,10 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +29,7 @@ from localedge.project import load
 from localedge.project.options import load_arguments
 from localedge.supervisor.launch import Launched
 from localedge.supervisor.state import Run, remove_run, write_run
-from localedge.supervisor.supervisor import supervised
+from localedge.supervisor.supervisor import Supervisor, supervised
 
 app = typer.Typer(add_completion=False)
 HOST = "127.0.0.1"
@@ -100,44 +103,53 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
     first = projects[0]
     state = wishes.persist_to.resolve() if wishes.persist_to else first.state
     asked = first.local.port if wishes.port is None else wishes.port
-    listener = bind(HOST, asked)
-    with listener:
-        port = listener.getsockname()[1]
+    with bind(HOST, asked) as listener:
         stop = _stop_signal()
-        token = secrets.token_urlsafe(24)
         async with supervised(
             projects, state, on_record=printer.record, launched=launched
         ) as supervisor:
             for pool, arguments in zip(supervisor.pools, all_arguments, strict=True):
                 supervisor.follow(pool, partial(load, **arguments))
-            guarded = partial(guarded_control, supervisor, port=port, token=token)
             journal = Journal(printer.say)
-            gateway = Gateway(
-                supervisor.pools[0],
-                guarded,
-                control_paths=[OLD_SCHEDULED] if wishes.tests_scheduled else [],
-                journal=journal,
-            )
-            async with listening(gateway, listener):
-                write_run(
-                    state,
-                    Run(
-                        pid=os.getpid(),
-                        host=HOST,
-                        port=port,
-                        token=token,
-                        kv_url=supervisor.kv_url,
-                        temporary=str(supervisor.kv.folder) if supervisor.kv else None,
-                    ),
-                )
-                try:
-                    await supervisor.pools[0].current.is_settled()
-                    printer.say(f"Ready on http://{HOST}:{port}")
-                    await stop
-                finally:
-                    remove_run(state)
+            async with _answering(supervisor, listener, state, wishes, journal) as url:
+                await supervisor.pools[0].current.is_settled()
+                printer.say(f"Ready on {url}")
+                await stop
             journal.flush()
     printer.say("Stopped.")
+
+
+@asynccontextmanager
+async def _answering(
+    supervisor: Supervisor,
+    listener: socket.socket,
+    state: Path,
+    wishes: Wishes,
+    journal: Journal,
+) -> AsyncIterator[str]:
+    """The URL where the workers answer, which `run.json` names until the end of the block."""
+    port = listener.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+    gateway = Gateway(
+        supervisor.pools[0],
+        partial(guarded_control, supervisor, port=port, token=token),
+        control_paths=[OLD_SCHEDULED] if wishes.tests_scheduled else [],
+        journal=journal,
+    )
+    run = Run(
+        pid=os.getpid(),
+        host=HOST,
+        port=port,
+        token=token,
+        kv_url=supervisor.kv_url,
+        temporary=str(supervisor.kv.folder) if supervisor.kv else None,
+    )
+    async with listening(gateway, listener):
+        write_run(state, run)
+        try:
+            yield run.url
+        finally:
+            remove_run(state)
 
 
 def _stop_signal() -> asyncio.Future[None]:
