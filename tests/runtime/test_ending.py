@@ -19,6 +19,7 @@ from tests.runtime.edge import (
     worker,
     write_project,
 )
+from tests.waiting import wait_until
 
 from localedge.supervisor.state import read_run
 
@@ -205,3 +206,26 @@ async def test_a_killed_valkey_is_replaced_and_acknowledged_writes_survive(tmp_p
 
     assert answer.text == "kept"
     assert valkey != server_pid
+
+
+async def test_a_fork_server_that_ends_again_and_again_ends_the_server_with_its_reason(
+    tmp_path: Path,
+) -> None:
+    write_project(tmp_path, STORING)
+
+    async with edge(tmp_path) as server:
+        killed: set[int] = set()
+
+        def ended() -> bool:
+            fork_servers = children(server.process.pid)[:1]
+            for pid in set(fork_servers) - killed:
+                killed.add(pid)
+                kill(pid)
+            return server.process.returncode is not None
+
+        await wait_until(ended, within_s=20)
+
+    assert server.process.returncode == 1
+    assert len(killed) == 5
+    assert "has ended 5 times in a row" in server.logged()
+    assert "Traceback" not in server.logged()

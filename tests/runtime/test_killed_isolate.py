@@ -124,3 +124,19 @@ async def _serves(server: Edge, pid: int) -> bool:
 async def _without(http: httpx.AsyncClient, pid: int) -> bool:
     status = (await http.get("/cdn-cgi/localedge/status")).json()["workers"][0]
     return pid not in [isolate["pid"] for isolate in status["isolates"]]
+
+
+async def test_a_request_that_outlasts_the_server_is_cut_without_a_traceback(
+    tmp_path: Path,
+) -> None:
+    write_project(tmp_path, PATIENT)
+
+    async with edge(tmp_path) as server:
+        asking = asyncio.ensure_future(server.get("/wait"))
+        await server.wait_log("waiting in")
+        server.process.terminate()
+        with pytest.raises(httpx.TransportError):
+            await asking
+
+    assert "Stopped." in server.logged()
+    assert "Traceback" not in server.logged()

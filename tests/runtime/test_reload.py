@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.runtime.edge import Edge, edge, worker, write_project
+from tests.runtime.edge import LOCALEDGE, Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
@@ -146,3 +146,28 @@ async def test_a_namespace_that_is_added_gets_its_server(tmp_path: Path) -> None
         answer = await until(server, "stored")
 
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("name", ["dev.log", "output.txt"])
+async def test_output_that_goes_into_the_bundle_is_no_reason_to_reload(
+    tmp_path: Path, name: str
+) -> None:
+    write_project(tmp_path, answering("one"))
+    output = tmp_path / "src" / name
+
+    with output.open("wb") as file:
+        process = await asyncio.create_subprocess_exec(
+            *(LOCALEDGE, "dev", "--port", "0"), cwd=tmp_path, stderr=file
+        )
+    try:
+        await wait_until(lambda: "Ready on" in output.read_text("utf-8"), within_s=20)
+        for generation in (2, 3):
+            save(tmp_path, answering(str(generation)))
+            line = f"reloaded  generation={generation}"
+            await wait_until(lambda line=line: line in output.read_text("utf-8"))  # type: ignore[misc]  # the line of this turn
+    finally:
+        process.terminate()
+        async with asyncio.timeout(20):
+            await process.wait()
+
+    assert output.read_text("utf-8").count("reloaded") == 2

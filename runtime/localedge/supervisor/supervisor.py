@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -28,6 +30,8 @@ from localedge.supervisor.reload import Reloader
 logger = logging.getLogger(__name__)
 
 _END_S: Final = 2.0
+_MOST_LOSSES: Final = 5
+_LOSSES_WITHIN_S: Final = 20.0
 
 
 class Supervisor:
@@ -52,6 +56,7 @@ class Supervisor:
         self.kv: KvServer | None = None
         self.kv_url: str | None = None
         self.clock = EdgeClock()
+        self._losses: deque[float] = deque(maxlen=_MOST_LOSSES)
         self._working: list[asyncio.Task[None]] = []
         self.forks = Forks(
             launched, on_exit=self._exited, on_record=on_record, on_lost=self._fork_server_lost
@@ -144,11 +149,19 @@ class Supervisor:
             self.kv.exited(pid)
 
     def _fork_server_lost(self) -> None:
+        self._losses.append(time.monotonic())
         logger.warning("fork server died, starting another", extra={"pid": self.forks.pid})
         self._tasks.create_task(self._another_fork_server())
 
     async def _another_fork_server(self) -> None:
         await self.forks.lost_one_is_reaped()
+        losses = self._losses
+        if len(losses) == losses.maxlen and losses[-1] - losses[0] < _LOSSES_WITHIN_S:
+            raise OperatorError(
+                "isolate/no-fork-server",
+                f"the process that starts isolates has ended {len(losses)} times in a row.",
+                "What it wrote before stands above; `localedge doctor` checks what it needs.",
+            )
         self.forks.attach(Launched())
         self.forks.share_lock(self._lock)
 
