@@ -20,13 +20,16 @@ from typing import Annotated
 import typer
 import uvloop
 
+from localedge.cli.brief import checked
 from localedge.cli.output import Printer
 from localedge.gateway.application import Gateway
 from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
 from localedge.gateway.journal import Journal
 from localedge.gateway.listening import bind, listening
 from localedge.project import load
-from localedge.project.options import load_arguments
+from localedge.project.local import strictly
+from localedge.project.models import Project
+from localedge.project.options import LoadArguments, load_arguments
 from localedge.supervisor.launch import Launched
 from localedge.supervisor.state import Run, remove_run, write_run
 from localedge.supervisor.supervisor import Supervisor, supervised
@@ -45,6 +48,7 @@ class Wishes:
     port: int | None
     persist_to: Path | None
     tests_scheduled: bool
+    is_strict: bool
 
 
 @app.command()
@@ -68,6 +72,9 @@ def dev(
     test_scheduled: Annotated[
         bool, typer.Option(help="Serve the older path /__scheduled?cron=… too.")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option(help="Enforce all that the edge enforces and a laptop does not.")
+    ] = False,
     verbose: Annotated[bool, typer.Option(help="Log what the runtime itself does.")] = False,
 ) -> None:
     """Run the worker on this machine until Ctrl-C.
@@ -82,7 +89,7 @@ def dev(
     gc.freeze()
     gc.enable()
     wishes = Wishes(
-        tuple(config or ()), env, tuple(env_file or ()), port, persist_to, test_scheduled
+        tuple(config or ()), env, tuple(env_file or ()), port, persist_to, test_scheduled, strict
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(wishes, printer, ctx.obj))
@@ -96,7 +103,8 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
         env=wishes.environment,
         env_files=wishes.env_files,
     )
-    projects = [load(**arguments) for arguments in all_arguments]
+    loaders = [partial(_loaded, arguments, wishes.is_strict) for arguments in all_arguments]
+    projects = [loader() for loader in loaders]
     for project in projects:
         for warning in project.warnings:
             printer.say(f"warning: {warning}")
@@ -108,15 +116,21 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
         async with supervised(
             projects, state, on_record=printer.record, launched=launched
         ) as supervisor:
-            for pool, arguments in zip(supervisor.pools, all_arguments, strict=True):
-                supervisor.follow(pool, partial(load, **arguments))
+            for pool, loader in zip(supervisor.pools, loaders, strict=True):
+                supervisor.follow(pool, loader)
             journal = Journal(printer.say)
             async with _answering(supervisor, listener, state, wishes, journal) as url:
                 await supervisor.pools[0].current.is_settled()
                 printer.say(f"Ready on {url}")
-                await stop
+                async with checked(all_arguments, printer.say):
+                    await stop
             journal.flush()
     printer.say("Stopped.")
+
+
+def _loaded(arguments: LoadArguments, is_strict: bool) -> Project:
+    project = load(**arguments)
+    return strictly(project) if is_strict else project
 
 
 @asynccontextmanager

@@ -31,16 +31,18 @@ class Event:
     """One event that an isolate is working on.
 
     Shape: `number` is the frames'; `ray` names the request in logs; `tasks` holds the unfinished
-    tasks that worker code started; `has_begun` once `main` has run its first line, `has_ended`
-    once there is nothing left to cancel but what `waitUntil` was given.
+    tasks that worker code started; `calls` counts those to each kind of binding whose number is
+    limited; `has_begun` once `main` has run its first line, `has_ended` once there is nothing left
+    to cancel but what `waitUntil` was given.
     """
 
-    __slots__ = ("context", "has_begun", "has_ended", "main", "number", "ray", "tasks")
+    __slots__ = ("calls", "context", "has_begun", "has_ended", "main", "number", "ray", "tasks")
 
     def __init__(self, number: int, ray: str) -> None:
         self.number = number
         self.ray = ray
         self.context = ExecutionContext()
+        self.calls: dict[str, int] = {}
         self.has_begun = False
         self.has_ended = False
         self.main: asyncio.Task[None] | None = None

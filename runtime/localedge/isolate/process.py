@@ -24,6 +24,7 @@ from localedge.isolate.moved_clock import MovedClock
 from localedge.isolate.ownership import task_factory
 from localedge.isolate.secrets import Mask
 from localedge.isolate.serving import Serving
+from localedge.isolate.strictness import tighten
 from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import NOTE, Channel, Frame
 from localedge.probe import Probe
@@ -112,7 +113,8 @@ async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, mask: Mask, star
     set_host(host)
     stack.push_async_callback(host.aclose)
     sys.argv[:] = [str(boot.project.main)]
-    worker = load_worker(boot.project.main)
+    with tighten(boot.project, probe):
+        worker = load_worker(boot.project.main)
     asyncio.get_running_loop().set_task_factory(task_factory)
     life.serving = Serving(worker, env, life.channel, mask)
     ready = Ready(

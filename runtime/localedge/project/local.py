@@ -9,11 +9,26 @@ from pydantic import ValidationError
 from localedge.project.diagnostics import unknown_key
 from localedge.project.document import Document, Json, members, stringify, type_of
 from localedge.project.keys import LOCAL
-from localedge.project.models import Local
+from localedge.project.models import Local, Project
 from localedge.project.reading import refusal
 
 # What `strict = true` turns on where the table does not say otherwise key by key.
-STRICT: Mapping[str, Json] = {"consistency": "eventual", "write_rate": "enforce"}
+STRICT: Mapping[str, Json] = {
+    "consistency": "eventual",
+    "write_rate": "enforce",
+    "call_limits": True,
+    "import_guard": True,
+    "thread_guard": True,
+}
+
+
+def strictly(project: Project) -> Project:
+    """`project` with all that is strict, but for what its table says key by key."""
+    local = project.local
+    switches = {key: on for key, on in STRICT.items() if key not in local.model_fields_set}
+    return project.model_copy(
+        update={"local": local.model_copy(update={"strict": True, **switches})}
+    )
 
 
 def read_local(document: Document, value: Json, *, dev: Json, shown: str) -> Local:

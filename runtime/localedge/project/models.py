@@ -61,6 +61,9 @@ class Local(Frozen):
     durability: Literal["process", "power"] = "process"
     consistency: Literal["strong", "eventual"] = "strong"
     write_rate: Literal["off", "warn", "enforce"] = "off"
+    call_limits: bool = False
+    import_guard: bool = False
+    thread_guard: bool = False
     strict: bool = False
 
 
