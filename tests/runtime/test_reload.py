@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -160,14 +161,17 @@ async def test_output_that_goes_into_the_bundle_is_no_reason_to_reload(
             *(LOCALEDGE, "dev", "--port", "0"), cwd=tmp_path, stderr=file
         )
     try:
-        await wait_until(lambda: "Ready on" in output.read_text("utf-8"), within_s=20)
+        await wait_until(partial(_has, output, "Ready on"), within_s=20)
         for generation in (2, 3):
             save(tmp_path, answering(str(generation)))
-            line = f"reloaded  generation={generation}"
-            await wait_until(lambda line=line: line in output.read_text("utf-8"))  # type: ignore[misc]  # the line of this turn
+            await wait_until(partial(_has, output, f"reloaded  generation={generation}"))
     finally:
         process.terminate()
         async with asyncio.timeout(20):
             await process.wait()
 
     assert output.read_text("utf-8").count("reloaded") == 2
+
+
+def _has(file: Path, text: str) -> bool:
+    return text in file.read_text("utf-8")

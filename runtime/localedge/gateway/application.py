@@ -59,6 +59,16 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        try:
+            await self._serve(scope, receive, send)
+        except asyncio.CancelledError:
+            connection = scope.get(CONNECTION)
+            if connection is None:
+                raise
+            # The server ends and has waited long enough: the client sees that, nobody else need.
+            connection.cut()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         if path.startswith(CONTROL_PREFIX) or path in self._control_paths:
             if self._control is None:

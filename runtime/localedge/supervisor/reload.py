@@ -23,7 +23,8 @@ QUIET_S: Final = 0.13
 _LONGEST_WAIT_S: Final = 3.0
 _STEP_MS: Final = 10
 _IGNORED: Final = frozenset({"__pycache__", "node_modules", "python_modules"})
-_IGNORED_ENDS: Final = (".pyc", ".pyo", ".swp", ".swx", ".tmp", "~")
+_IGNORED_ENDS: Final = (".pyc", ".pyo", ".swp", ".swx", ".tmp", ".log", "~")
+_OUTPUTS: Final = (1, 2)
 _SETTINGS: Final = (".dev.vars", ".env")
 
 
@@ -92,8 +93,17 @@ class Reloader:
         inside = os.path.relpath(path, self._pool.project.bundle)
         parts = inside.split(os.sep)
         hidden = any(part.startswith(".") or part in _IGNORED for part in parts)
-        return not hidden and not inside.endswith(_IGNORED_ENDS)
+        return not hidden and not inside.endswith(_IGNORED_ENDS) and not _is_own_output(path)
 
     def _is_setting(self, _change: Change, path: str) -> bool:
         name = os.path.basename(path)
         return name == self._pool.project.file.name or name.startswith(_SETTINGS)
+
+
+def _is_own_output(path: str) -> bool:
+    """Whether `path` is where we write: telling of a reload there must not be the next reason."""
+    try:
+        found = os.stat(path)
+        return any(os.path.samestat(found, os.fstat(number)) for number in _OUTPUTS)
+    except OSError:
+        return False
