@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
 import pytest
-from tests.runtime.edge import LOCALEDGE, Edge, edge, worker, write_project
+from tests.runtime.edge import Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
@@ -149,29 +150,16 @@ async def test_a_namespace_that_is_added_gets_its_server(tmp_path: Path) -> None
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize("name", ["dev.log", "output.txt"])
-async def test_output_that_goes_into_the_bundle_is_no_reason_to_reload(
-    tmp_path: Path, name: str
-) -> None:
-    write_project(tmp_path, answering("one"))
-    output = tmp_path / "src" / name
+def test_a_file_that_our_output_goes_to_is_no_source(tmp_path: Path) -> None:
+    output, source = tmp_path / "output.txt", tmp_path / "entry.py"
+    source.touch()
+    program = (
+        "import sys; from localedge.supervisor.reload import is_own_output as is_own\n"
+        "print(*map(is_own, sys.argv[1:]))"
+    )
 
     with output.open("wb") as file:
-        process = await asyncio.create_subprocess_exec(
-            *(LOCALEDGE, "dev", "--port", "0"), cwd=tmp_path, stderr=file
-        )
-    try:
-        await wait_until(partial(_has, output, "Ready on"), within_s=20)
-        for generation in (2, 3):
-            save(tmp_path, answering(str(generation)))
-            await wait_until(partial(_has, output, f"reloaded  generation={generation}"))
-    finally:
-        process.terminate()
-        async with asyncio.timeout(20):
-            await process.wait()
+        words = [sys.executable, "-c", program, output, source, tmp_path / "gone"]
+        subprocess.run(words, stdout=file, check=True, timeout=20)
 
-    assert output.read_text("utf-8").count("reloaded") == 2
-
-
-def _has(file: Path, text: str) -> bool:
-    return text in file.read_text("utf-8")
+    assert output.read_text("utf-8").split() == ["True", "False", "False"]

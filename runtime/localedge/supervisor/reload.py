@@ -93,14 +93,14 @@ class Reloader:
         inside = os.path.relpath(path, self._pool.project.bundle)
         parts = inside.split(os.sep)
         hidden = any(part.startswith(".") or part in _IGNORED for part in parts)
-        return not hidden and not inside.endswith(_IGNORED_ENDS) and not _is_own_output(path)
+        return not hidden and not inside.endswith(_IGNORED_ENDS) and not is_own_output(path)
 
     def _is_setting(self, _change: Change, path: str) -> bool:
         name = os.path.basename(path)
         return name == self._pool.project.file.name or name.startswith(_SETTINGS)
 
 
-def _is_own_output(path: str) -> bool:
+def is_own_output(path: str) -> bool:
     """Whether `path` is where we write: telling of a reload there must not be the next reason."""
     try:
         found = os.stat(path)
