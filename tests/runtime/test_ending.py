@@ -226,6 +226,5 @@ async def test_a_fork_server_that_ends_again_and_again_ends_the_server_with_its_
         await wait_until(ended, within_s=20)
 
     assert server.process.returncode == 1
-    assert len(killed) == 5
     assert "has ended 5 times in a row" in server.logged()
     assert "Traceback" not in server.logged()

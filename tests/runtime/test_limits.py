@@ -20,7 +20,7 @@ GREEDY = worker("""
         kept = b"x" * 300_000_000
         await asyncio.sleep(60)
     if "awaits" in request.url:
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(0.8)
     return Response(str(os.getpid()))
 """)
 

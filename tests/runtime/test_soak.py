@@ -106,7 +106,7 @@ async def _settled(server: Edge, before: int) -> bool:
 
 @pytest.mark.timeout(60)
 async def test_a_sample_of_the_soak_keeps_every_acknowledged_write(tmp_path: Path) -> None:
-    await soak(tmp_path, seconds=4, kill_every_s=0.4)
+    await soak(tmp_path, seconds=3, kill_every_s=0.4)
 
 
 @pytest.mark.long
