@@ -159,7 +159,7 @@ def test_a_file_that_our_output_goes_to_is_no_source(tmp_path: Path) -> None:
     )
 
     with output.open("wb") as file:
-        words = [sys.executable, "-c", program, output, source, tmp_path / "gone"]
+        words = [sys.executable, "-c", program, str(output), str(source), str(tmp_path / "gone")]
         subprocess.run(words, stdout=file, check=True, timeout=20)
 
     assert output.read_text("utf-8").split() == ["True", "False", "False"]
