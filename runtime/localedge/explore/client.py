@@ -76,6 +76,10 @@ class Client:
         """What `function(env, *arguments)` returns, run as a worker."""
         return (await self._insist(self.call(function, *arguments), None)).value
 
+    async def once(self, ask: Ask) -> Answer:
+        """The answer to `ask`, with or without error: it is not sent again."""
+        return await self._insist(ask, 1)
+
     async def scheduled(self, cron: str = "* * * * *") -> Answer:
         """The cron trigger fires, once."""
         return await self._insist(Ask("scheduled", path=cron), 1)

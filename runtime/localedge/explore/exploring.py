@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import logging
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -98,7 +100,7 @@ def explore(
     """
 
     def work(number: int, jobs: int) -> list[Row]:
-        with opened(scenario, folder, seed=options.seed) as lab, _few_collections():
+        with opened(scenario, folder, seed=options.seed) as lab, _at_speed():
             steadiness.check(lab)
             quiet: Progress = lambda _kind, _runs, _failed: None  # noqa: E731  (a default)
             return _rows(lab, options, Share(number, jobs), quiet if number else progress)
@@ -200,12 +202,15 @@ def command(lab: Lab, choices: Choices, source: str) -> str:
     return f"localedge explore {source} --scenario {name}{seed} --replay {text}"
 
 
-class _few_collections:  # noqa: N801  (used like a function)
-    """The collector does not look again at what is there already."""
-
-    def __enter__(self) -> None:
-        gc.collect()
-        gc.freeze()
-
-    def __exit__(self, *_error: object) -> None:
+@contextmanager
+def _at_speed() -> Iterator[None]:
+    """The collector does not look again at what is there already, and nobody logs."""
+    gc.collect()
+    gc.freeze()
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(level)
         gc.unfreeze()

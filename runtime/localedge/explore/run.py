@@ -76,7 +76,7 @@ class Run(Observing):
         lab.stores.lag(self._lag)
         self._main = asyncio.ensure_future(self._client())
         try:
-            with watching(lab.scenario.title, self._too_long):
+            with watching(lab.scenario.title, self._too_long, lab.scenario.patience_s):
                 await asyncio.wait({self._main})
             await self._judge()
         finally:

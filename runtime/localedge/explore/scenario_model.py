@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from localedge.explore.holds import Invariant
 from localedge.explore.outside import Outside, Service
+from localedge.explore.watchdog import PATIENCE_S
 
 if TYPE_CHECKING:
     from localedge.explore.client import Client
@@ -38,7 +39,8 @@ class Scenario:
     one that is found from the scenario's folder upwards; `setting` stands for one. `vars` override
     the project's. `setup` is given `env` and the outside once, before anything is explored.
     `lease_s` is for how long a stalled worker sleeps: until all its leases are over. A run is
-    stuck after `max_requests` or `max_points` calls, or `max_days` of the workers' time.
+    stuck after `max_requests` or `max_points` calls, `max_days` of the workers' time, or
+    `patience_s` seconds of the machine's.
     """
 
     client: Callable[[Client], Awaitable[object]]
@@ -55,6 +57,7 @@ class Scenario:
     max_requests: int = 200
     max_points: int = 20_000
     max_days: float = 30.0
+    patience_s: float = PATIENCE_S
 
     @property
     def title(self) -> str:

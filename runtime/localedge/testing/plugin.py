@@ -14,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from localedge.binding import EnvWrapper
+    from localedge.explore.fixture import Explore
     from localedge.project.models import Project
     from localedge.testing.clock import TestClock
     from localedge.testing.edge import Edge
@@ -79,3 +80,11 @@ async def env(localedge_world: World, localedge_server: Edge | None) -> AsyncIte
     kv_url = localedge_server.kv_url if localedge_server is not None else None
     async with opened(localedge_world, kv_url) as wrapper:
         yield wrapper
+
+
+@pytest.fixture
+def explore(pytestconfig: pytest.Config) -> Explore:
+    """`explore(scenario)` plays every crash, order and stale read; for tests that are not async."""
+    from localedge.explore.fixture import Explore
+
+    return Explore(pytestconfig.rootpath)

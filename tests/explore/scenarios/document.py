@@ -74,6 +74,13 @@ async def two_tasks(client: Client) -> None:
     await client.at_once(client.call(add, "one"), client.call(add, "two"))
 
 
+async def tasks_later(client: Client) -> None:
+    """One task after the other, a few seconds apart: KV may still answer from before."""
+    await client.run(add, "one")
+    await client.sleep(5)
+    await client.run(add, "two")
+
+
 async def index(view: View) -> list[str]:
     found: list[str] = json.loads(view.entry("agent:session:s:tasks") or "[]")
     return found
@@ -108,5 +115,8 @@ async def is_completed(view: View) -> None:
 lock = Scenario(two_holders, must=[Holds(one_at_a_time)], setting=KV, name="lock")
 version = Scenario(two_writers, setting=KV, setup=prepared, name="version")
 task_index = Scenario(two_tasks, must=[IndexEqualsRows(index, rows)], setting=KV, name="index")
+index_later = Scenario(
+    tasks_later, must=[IndexEqualsRows(index, rows)], setting=KV, name="index later"
+)
 completion = Scenario(one_task, must=[Holds(is_completed)], setting=KV, name="completion")
 effects = Scenario(one_task, must=[EffectsAtMostOnce()], setting=KV, name="effects")

@@ -1,0 +1,84 @@
+"""`python -m tests.explore.show`: one line a subject; exit 0 only if all is as it must be.
+
+The document's own code must fail in each of its ways; the reference worker and `edgestate.team`
+must hold at two deaths, two preemptions and with stale reads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from tests.explore.scenarios import document, tasks, team, trip
+
+from localedge.explore import Scenario
+from localedge.explore.exploring import Options, Report, explore
+
+FOLDER = Path(__file__).parent
+JOBS = min(2, os.cpu_count() or 1)
+MUST_FAIL = (
+    ("the lock that is none", document.lock, Options(race=True), "DIVERGED"),
+    ("the lost update of a version", document.version, Options(race=True), "LOST"),
+    ("the lost update of the index", document.task_index, Options(race=True), "LOST"),
+    ("the index after a stale read", document.index_later, Options(stale=True), "LOST"),
+    ("the completion that is never stored", document.completion, Options(crash=True), "LOST"),
+    ("the repeated effects", document.effects, Options(crash=True), "DUPLICATE"),
+)
+DEEP = Options(crash=True, race=True, stale=True, depth=2, jobs=JOBS)
+MUST_HOLD: tuple[tuple[str, tuple[Scenario, ...]], ...] = (
+    ("the reference worker", (trip.trip, trip.twice)),
+    ("edgestate", (tasks.idempotent, tasks.non_idempotent, tasks.twice)),
+    ("edgestate.team", (team.team, team.team_at_once)),
+)
+
+
+def document_line() -> bool:
+    """The document's code, each of its faults by class."""
+    begun = time.perf_counter()
+    runs, found, missed = 0, [], []
+    for name, scenario, options, outcome in MUST_FAIL:
+        report = explore(scenario, FOLDER, options)
+        runs += sum(row.runs for row in report.rows)
+        told = [one for one in report.told if str(one.verdict.outcome) == outcome]
+        if told:
+            least = min(len(one.verdict.choices) for one in told)
+            found.append(f"{name} ({outcome}, {least} choices)")
+        else:
+            missed.append(name)
+    seconds = time.perf_counter() - begun
+    print(f"the document's code: {runs} runs in {seconds:.1f} s; found {'; '.join(found)}")
+    for name in missed:
+        print(f"  NOT FOUND: {name}")
+    return not missed
+
+
+def holding_line(name: str, scenarios: tuple[Scenario, ...]) -> bool:
+    """A subject that has to hold."""
+    begun = time.perf_counter()
+    whole = Report()
+    for scenario in scenarios:
+        whole.add(explore(scenario, FOLDER, DEEP))
+    runs = sum(row.runs for row in whole.rows)
+    merged = sum(row.merged for row in whole.rows)
+    points = sum(max(r.points for r in whole.rows if r.subject == s.title) for s in scenarios)
+    ended = "everything held" if whole.is_clean else "NOT CLEAN"
+    seconds = time.perf_counter() - begun
+    print(
+        f"{name}: {points} points, {runs} runs and {merged} equal ones in {seconds:.1f} s; {ended}"
+    )
+    for one in whole.told:
+        print(f"  {one.verdict.outcome}: {one.verdict.findings[0].text}\n    {one.command}")
+    return whole.is_clean
+
+
+def main() -> int:
+    """0 only if all is as it must be."""
+    held = [document_line()]
+    held += [holding_line(name, scenarios) for name, scenarios in MUST_HOLD]
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
