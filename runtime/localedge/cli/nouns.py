@@ -23,6 +23,7 @@ NOUNS = {
     "agent": "localedge.cli.agent",
     "doctor": "localedge.cli.doctor",
     "check": "localedge.cli.check",
+    "init": "localedge.cli.init",
     "trace": "localedge.cli.trace",
     "explore": "localedge.cli.explore",
 }

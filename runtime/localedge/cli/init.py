@@ -1,0 +1,46 @@
+"""`localedge init`: a new project."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localedge.port.scaffold import Created, create
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def init(
+    directory: Annotated[
+        Path, typer.Argument(help="The folder of the project, made when it is absent.")
+    ] = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was made as JSON.")] = False,
+) -> None:
+    """Make a new project that localedge and pywrangler both run.
+
+    It has a worker, a migration and tests. Nothing that is there is changed. For durable agent
+    state add `localedge agent vendor`.
+
+    Examples: localedge init · localedge init notes
+    """
+    created = create(directory)
+    typer.echo(_as_json(created) if as_json else _as_text(created))
+
+
+def _as_text(created: Created) -> str:
+    where = "" if created.folder.resolve() == Path.cwd() else f"cd {created.folder} && "
+    return (
+        f"Created {created.name} with {len(created.files)} files.\n"
+        f"Next: {where}localedge d1 migrations apply DB && localedge dev"
+    )
+
+
+def _as_json(created: Created) -> str:
+    folder = os.path.abspath(created.folder)
+    told = {"name": created.name, "folder": folder, "files": list(created.files)}
+    return json.dumps(told, indent=2, ensure_ascii=False)

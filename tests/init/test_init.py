@@ -1,0 +1,142 @@
+"""`localedge init`: a project that runs, passes its own tests and the check, and can be deployed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.runtime.edge import edge
+
+from localedge.cli.check import examine
+from localedge.cli.main import main
+from localedge.port.scaffold import create, project_name
+from localedge.project import load
+from localedge.project.options import load_arguments
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(["init", *arguments])
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
+
+
+def test_it_makes_the_layout_of_the_official_template(tmp_path: Path) -> None:
+    made = create(tmp_path / "My Notes")
+
+    assert made.name == "my-notes"
+    assert {"src/entry.py", "wrangler.jsonc", "pyproject.toml", "package.json"} < set(made.files)
+    document = tomllib.loads((tmp_path / "My Notes/pyproject.toml").read_text("utf-8"))
+    assert document["project"]["requires-python"] == ">=3.12"
+    assert document["project"]["dependencies"] == []
+    assert document["dependency-groups"]["dev"] == ["workers-py", "workers-runtime-sdk"]
+
+
+def test_the_check_finds_nothing_in_it(tmp_path: Path) -> None:
+    create(tmp_path / "notes")
+
+    (arguments,) = load_arguments(cwd=tmp_path / "notes", process_env={})
+    assert examine(arguments)[1] == []
+    assert load(**arguments).warnings == ()
+
+
+def test_what_was_made_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert run("notes") == 0
+    assert capsys.readouterr().out == (
+        "Created notes with 9 files.\nNext: cd notes && localedge d1 migrations apply DB "
+        "&& localedge dev\n"
+    )
+
+
+def test_json_names_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert run("--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["folder"] == str(tmp_path)
+    assert all((tmp_path / name).is_file() for name in told["files"])
+
+
+@pytest.mark.parametrize("there", ["pyproject.toml", "wrangler.toml", "src/entry.py"])
+def test_nothing_is_overwritten(
+    tmp_path: Path, there: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / there).parent.mkdir(exist_ok=True)
+    (tmp_path / there).write_text("mine", "utf-8")
+
+    assert run(str(tmp_path)) == 1
+    assert there in capsys.readouterr().err
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == [tmp_path / there]
+    assert (tmp_path / there).read_text("utf-8") == "mine"
+
+
+def test_a_folder_with_other_things_in_it_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", "utf-8")
+
+    assert run(str(tmp_path)) == 0
+
+
+def test_a_folder_that_is_a_file_is_refused_and_nothing_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "migrations").write_text("mine", "utf-8")
+
+    assert run(str(tmp_path)) == 1
+    assert "init/cannot-write" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["migrations"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("shop", "shop"),
+        ("Shop 2!", "shop-2"),
+        ("__", "worker"),
+        ("x" * 70, "x" * 54),
+        ("é", "worker"),
+    ],
+)
+def test_the_folder_gives_the_name(tmp_path: Path, folder: str, name: str) -> None:
+    assert project_name(tmp_path / folder) == name
+
+
+@pytest.mark.processes
+@pytest.mark.anyio
+async def test_dev_runs_it(tmp_path: Path) -> None:
+    create(tmp_path)
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/")
+
+    assert (answer.status_code, answer.text) == (200, "Hello, World!")
+
+
+@pytest.mark.processes
+@pytest.mark.anyio
+async def test_its_own_tests_pass(tmp_path: Path) -> None:
+    create(tmp_path)
+
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pytest", "-q", "-p", "no:valkey", "-p", "no:cacheprovider"),
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    async with asyncio.timeout(60):
+        said, _ = await process.communicate()
+
+    assert process.returncode == 0, said.decode()
+    assert b"3 passed" in said
