@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Final
 
 from localedge.port.check import installed
 from localedge.port.check.edge import Edge
 from localedge.port.check.finding import Finding, Rule, at
 from localedge.port.check.source import Source
-from localedge.sdk.finder import MODULES, OFFERED
+from localedge.sdk import lacking, upstream
+from localedge.sdk.finder import OFFERED
 
 MODULE: Final = Rule(
     "missing-module", "error", 'the module "{name}" does not exist on the edge.', "{advice}"
@@ -82,14 +82,6 @@ _NO_BUILD: Final = {
     "hiredis": "It needs sockets: use KV.",
     "aiosqlite": "It needs threads and sqlite3: use D1.",
 }
-# Names that a worker may know from elsewhere, with what does the same here and there.
-_NEAREST: Final = {
-    "cloudflare": 'Bindings are in self.env; "workers" has the rest.',
-    "micropip": "Add packages to [project].dependencies in pyproject.toml.",
-    "pyodide_js": 'The module "js" has the globals.',
-    "pyodide.webloop": "asyncio works as it is.",
-    "pyodide.console": "Use pyodide.code.eval_code.",
-}
 
 
 def check(source: Source, edge: Edge) -> Iterator[Finding]:
@@ -98,9 +90,9 @@ def check(source: Source, edge: Edge) -> Iterator[Finding]:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    yield from _module(source, edge, node, alias.name, None)
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                yield from _module(source, edge, node, module, names)
+                    yield from _module(source, edge, node, alias.name)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield from _module(source, edge, node, module)
 
 
 def _module(
@@ -108,16 +100,15 @@ def _module(
     edge: Edge,
     node: ast.Import | ast.ImportFrom,
     module: str,
-    names: list[ast.alias] | None,
 ) -> Iterator[Finding]:
     top = module.split(".")[0]
     place = (source.file, node.lineno, node.col_offset + 1)
     if _is_guarded(source, node) or _is_local(edge, source, top):
         return
-    if top in OFFERED:
-        yield from _offered(place, module, names)
-    elif module in _NEAREST or top in _NEAREST:
-        yield at(UNKNOWN, *place, name=module, advice=_NEAREST.get(module, _NEAREST.get(top, "")))
+    if top in OFFERED and (lacking.exists(module) or module in upstream.KNOWN):
+        return
+    if advice := lacking.nearest(module):
+        yield at(UNKNOWN, *place, name=f'module "{module}"', advice=advice)
     elif top in _MISSING:
         yield at(MODULE, *place, name=top, advice=_MISSING[top])
     elif top in _STUBS:
@@ -135,30 +126,6 @@ def _module(
 def _is_foreign(top: str) -> bool:
     """Whether the module comes from a package, and from none that is always there."""
     return top not in sys.stdlib_module_names and not top.startswith("_pyodide")
-
-
-def _offered(
-    place: tuple[object, ...], module: str, names: list[ast.alias] | None
-) -> Iterator[Finding]:
-    """Submodules of `workers`, `pyodide` and the like that do not exist here."""
-    top, *rest = module.split(".")
-    known = _submodules(top)
-    path = MODULES.joinpath(top, *rest)
-    if rest and not (path.is_dir() or path.with_suffix(".py").is_file()):
-        if module in _NEAREST:
-            advice = _NEAREST[module]
-        else:
-            near = get_close_matches(rest[0], known, n=1) or known[:1]
-            advice = f"The nearest is {top}.{near[0]}." if near else f'"{top}" has no submodules.'
-        yield at(UNKNOWN, *place, name=f'module "{module}"', advice=advice)  # type: ignore[arg-type]
-
-
-def _submodules(top: str) -> list[str]:
-    folder = MODULES / top
-    if not folder.is_dir():
-        return []
-    names = (entry.stem for entry in folder.iterdir() if entry.suffix in ("", ".py"))
-    return sorted(name for name in names if not name.startswith("_"))
 
 
 def _is_guarded(source: Source, node: ast.AST) -> bool:
