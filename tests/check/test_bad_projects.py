@@ -1,0 +1,96 @@
+"""Projects that are wrong in ways that people have: what `localedge dev` says and does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.check.faults import CONFIG, build, handler, worker
+from tests.runtime.edge import edge
+
+from localedge.sdk import finder
+from localedge.sdk.lacking import hint
+
+pytestmark = pytest.mark.anyio
+BROKEN = "import js  # the Emscripten half of the SDK\nraise ImportError('no native half')\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "workers.workflow",
+            "localedge has no workers.workflow. The nearest is workers.workf",
+        ),
+        (
+            "cloudflare",
+            "localedge has no cloudflare. Bindings are in self.env; the module",
+        ),
+        ("pyodide.console", "localedge has no pyodide.console. Use pyodide.code.eval_code."),
+        ("src.prices", "Imports begin in the folder src, here and on the edge: write"),
+        ("torch", "No package in the environment that runs localedge has the module torch"),
+        ("wsgi.inner", "localedge has no wsgi.inner. wsgi has no submodules."),
+    ],
+)
+def test_a_module_that_is_not_there_is_named_with_the_nearest(
+    name: str, said: str, tmp_path: Path
+) -> None:
+    error = ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    assert hint(error, tmp_path / "src").startswith(said)
+
+
+def test_an_error_of_the_workers_own_gets_no_hint(tmp_path: Path) -> None:
+    assert hint(ImportError("not today"), tmp_path) == ""
+
+
+@pytest.mark.processes
+async def test_a_name_that_we_lack_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+    build(tmp_path, worker("from workers import Responze\n"))
+
+    async with edge(tmp_path) as server:
+        line = await server.wait_log("localedge has no")
+        answer = await server.get("/")
+
+    assert line == "localedge has no workers.Responze. The nearest is Response."
+    assert answer.status_code == 500
+    assert line in answer.text
+
+
+@pytest.mark.processes
+async def test_two_entrypoints_are_told(tmp_path: Path) -> None:
+    text = handler("pass")["src/entry.py"] + "\n\nasync def on_fetch(request):\n    pass\n"
+    files = {"src/entry.py": text, "wrangler.jsonc": CONFIG.replace("2026-10-01", "2025-08-13")}
+    build(tmp_path, files)
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/")
+
+    assert answer.status_code == 500
+    assert "Cannot define multiple default entrypoints" in answer.text
+
+
+@pytest.mark.processes
+async def test_a_broken_venv_workers_is_never_imported(tmp_path: Path) -> None:
+    build(tmp_path, handler("return Response(Response.__module__)"))
+    for version in ("python3.11", "python3.12", "python3.13", "python3.14"):
+        packages = tmp_path / ".venv-workers" / "lib" / version / "site-packages"
+        for name in sorted(finder.OFFERED):
+            (packages / name).mkdir(parents=True)
+            (packages / name / "__init__.py").write_text(BROKEN, "utf-8")
+    (tmp_path / "src" / "workers.py").write_text(BROKEN, "utf-8")
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/")
+
+    assert (answer.status_code, answer.text) == (200, "workers.response")
+
+
+@pytest.mark.processes
+async def test_a_configuration_with_a_byte_order_mark_starts(tmp_path: Path) -> None:
+    build(tmp_path, {"wrangler.jsonc": f"\ufeff{CONFIG}", **handler("return Response('here')")})
+
+    async with edge(tmp_path) as server:
+        answer = await server.get("/")
+
+    assert (answer.status_code, answer.text) == (200, "here")
