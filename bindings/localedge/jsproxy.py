@@ -44,6 +44,13 @@ class JsNull:
 
 
 JSNULL: Final = JsNull()
+_null: Final[list[JsNull | None]] = [JSNULL]
+
+
+def show_null_as(value: JsNull | None) -> None:
+    """From now on `proxy` gives `value` for null: Pyodide before 0.28 had None for it too."""
+    _null[0] = value
+
 
 KIND_FINDERS: Final[list[Callable[[type], type[JsProxy] | None]]] = []
 """Asked in turn which class of proxy a class of values gets; `jskinds` adds its own."""
@@ -173,7 +180,7 @@ def proxy(value: Any) -> Any:
         case str() | bool():
             return value
         case None:
-            return JSNULL
+            return _null[0]
         case BigInt():
             return int(value)
         case int() | float():
@@ -206,7 +213,7 @@ def raw_to_js(value: Any) -> Any:
     match value:
         case None:
             return UNDEFINED
-        case str() | bool() | float():
+        case str() | bool() | float() | BigInt():
             return value
         case int():
             number = int(value)
@@ -250,4 +257,5 @@ __all__ = [
     "proxy",
     "raw_arguments",
     "raw_to_js",
+    "show_null_as",
 ]

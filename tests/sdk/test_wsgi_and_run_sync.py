@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -344,3 +345,56 @@ async def test_a_switchable_task_that_never_began_can_be_cancelled(platform: Non
 
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.parametrize("where", ["entry", "another module"])
+async def test_the_first_event_may_import_run_sync_inside_a_function(
+    where: str, load: LoadWorker, client: Client
+) -> None:
+    waiting = """
+        def wait(awaitable):
+            from pyodide.ffi import run_sync
+
+            return run_sync(awaitable)
+        """
+    code = """
+        import asyncio
+        from workers import Response, WorkerEntrypoint
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                return Response(wait(asyncio.sleep(0, "waited")))
+        """
+    if where == "entry":
+        worker = load(dedent(waiting) + dedent(code))
+    else:
+        worker = load("from waiting import wait\n" + dedent(code), waiting=waiting)
+
+    answer = await client.send(worker)
+
+    assert answer.text == "waited"
+
+
+async def test_a_switching_task_inside_another_goes_on_in_its_next_steps(
+    load: LoadWorker, client: Client
+) -> None:
+    worker = load(
+        """
+        import asyncio
+        from pyodide.ffi import run_sync
+        from workers import WorkerEntrypoint, wsgi
+
+        def app(environ, start_response):
+            found = [run_sync(asyncio.sleep(0.001, n)) for n in range(3)]
+            start_response("200 OK", [])
+            return [str(found).encode()]
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                return await wsgi.fetch(app, request, self.env)
+        """
+    )
+
+    answer = await client.send(worker)
+
+    assert answer.text == "[0, 1, 2]"

@@ -21,6 +21,7 @@ import typer
 import uvloop
 
 from localedge.cli.brief import checked
+from localedge.cli.edge_release import edge_release, local_surprises
 from localedge.cli.output import Printer
 from localedge.gateway.application import Gateway
 from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
@@ -106,8 +107,9 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
     loaders = [partial(_loaded, arguments, wishes.is_strict) for arguments in all_arguments]
     projects = [loader() for loader in loaders]
     for project in projects:
-        for warning in project.warnings:
+        for warning in (*project.warnings, *local_surprises(project)):
             printer.say(f"warning: {warning}")
+    printer.say(edge_release(projects[0]))
     first = projects[0]
     state = wishes.persist_to.resolve() if wishes.persist_to else first.state
     asked = first.local.port if wishes.port is None else wishes.port

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Coroutine, Generator
 from contextvars import Context, ContextVar
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from localedge import clock
+from localedge import binding, d1, jskinds, kv, probe, stream
 from localedge.sdk import stack_switch
 from localedge.sdk.context import ExecutionContext
 
 T = TypeVar("T")
-_BINDINGS: Final = str(Path(clock.__file__).parent)
+_BINDINGS: Final = (
+    *(module.__file__ for module in (binding, jskinds, probe, stream)),
+    *(f"{folder}{os.sep}" for package in (d1, kv) for folder in package.__path__),
+)
+"""Where the code of bindings lies; the folder around it is the runtime's too, in a wheel."""
 
 
 class _Origin:

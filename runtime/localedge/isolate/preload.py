@@ -13,7 +13,7 @@ from typing import Final
 from localedge.sdk import finder
 
 _NEEDED: Final = ("localedge.isolate.process", "workers", "pyodide.ffi")
-_USEFUL: Final = ("js", "httpx", "encodings.idna", "uuid", "random")
+_USEFUL: Final = ("js", "ada_url", "httpx", "encodings.idna", "uuid", "random")
 _CALM_MS: Final = 300
 _NOT_FOR_WORKERS: Final = ("httpx._main", "pytest")
 """Optional parts that other packages import when they find them: httpx its command line (with

@@ -22,11 +22,14 @@ from localedge.isolate.environment import open_env
 from localedge.isolate.failures import Failure
 from localedge.isolate.moved_clock import MovedClock
 from localedge.isolate.ownership import task_factory
+from localedge.isolate.packages import add_packages
 from localedge.isolate.secrets import Mask
 from localedge.isolate.serving import Serving
 from localedge.isolate.strictness import tighten
 from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import NOTE, Channel, Frame
+from localedge.isolate.world import world_of
+from localedge.jsproxy import show_null_as
 from localedge.probe import Probe
 from localedge.sdk.dispatch import load_worker
 from localedge.sdk.host import Host, set_host
@@ -110,12 +113,20 @@ async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, mask: Mask, star
     assert boot.project.main is not None
     probe = Probe()
     env = await open_env(stack, boot, probe)
-    host = Host(probe, env)
+    world = world_of(boot.project)
+    if world.python < (3, 13):
+        show_null_as(None)
+    host = Host(probe, env, is_legacy=world.is_legacy, python=world.python)
     set_host(host)
     stack.push_async_callback(host.aclose)
     sys.argv[:] = [str(boot.project.main)]
+    add_packages(boot.project.root)
     with hinting(boot.project.bundle), tighten(boot.project, probe):
-        worker = load_worker(boot.project.main)
+        worker = load_worker(
+            boot.project.main,
+            is_legacy=world.is_legacy,
+            allows_global_handlers=world.allows_global_handlers,
+        )
     asyncio.get_running_loop().set_task_factory(task_factory)
     life.serving = Serving(worker, env, life.channel, mask)
     ready = Ready(

@@ -94,10 +94,11 @@ def _is_odd(flag: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PythonRelease:
-    """The Python that a worker meets on the edge."""
+    """The Python that a worker meets on the edge; `pydantic` where we know the version there."""
 
     python: str
     pyodide: str
+    pydantic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def python_release(date: str, flags: tuple[str, ...]) -> PythonRelease:
     """The Python of a worker with this date and these flags."""
     active = python_flags(date, flags)
     if "python_workers_314" in active:
-        return PythonRelease("3.14.2", "314.0")
+        return PythonRelease("3.14.2", "314.0", "2.12.5")
     if "python_workers_20250116" in active:
-        return PythonRelease("3.13", "0.28")
+        return PythonRelease("3.13", "0.28", "2.10.6")
     return PythonRelease("3.12", "0.26")

@@ -32,13 +32,15 @@ class Entrypoints:
 
     Shape: `classes` maps names to WorkerEntrypoint subclasses, `default` is the one named
     `Default`; `unsupported` names classes of kinds that exist on the platform and not here;
-    `legacy` maps handler names to the module's own `on_…` functions.
+    `legacy` maps handler names to the module's own `on_…` functions, `muted` names those that it
+    has and that are not allowed.
     """
 
     classes: dict[str, type[Any]]
     default: type[Any] | None
     unsupported: dict[str, str]
     legacy: dict[str, Callable[..., Any]]
+    muted: tuple[str, ...] = ()
 
 
 def discover(module: ModuleType, *, allows_global_handlers: bool = True) -> Entrypoints:
@@ -61,15 +63,17 @@ def discover(module: ModuleType, *, allows_global_handlers: bool = True) -> Entr
         for kind in (workers.DurableObject, workers.WorkflowEntrypoint):
             if _is_proper(value, kind):
                 unsupported[name] = kind.__name__
-    legacy = {
+    own = {
         name: function
-        for name in (LEGACY_HANDLERS if allows_global_handlers else ())
+        for name in LEGACY_HANDLERS
         if callable(function := getattr(module, f"on_{name}", None))
     }
     default = classes.get("Default")
-    if default is not None and legacy:
+    if not allows_global_handlers:
+        return Entrypoints(classes, default, unsupported, {}, tuple(own))
+    if default is not None and own:
         raise TypeError("Cannot define multiple default entrypoints")
-    return Entrypoints(classes, default, unsupported, legacy)
+    return Entrypoints(classes, default, unsupported, own)
 
 
 def _is_proper(value: type[Any], kind: type[Any]) -> bool:

@@ -17,6 +17,7 @@ from localedge.sdk import discovery, finder, stack_switch, web
 from localedge.sdk.context import ExecutionContext, current
 from localedge.sdk.controller import ScheduledController
 from localedge.sdk.legacy import raw_env
+from localedge.sdk.surprises import surprises
 from localedge.sdk.web.body import USED_TEXT
 from localedge.sdk.web.coding import carried_out
 
@@ -49,7 +50,7 @@ class Worker:
         self.unsupported: Mapping[str, str] = found.unsupported
         self._takes: dict[tuple[object, str], int] = {}
         self._fetch_takes = self._arity(found.default, "fetch") if found.default else 0
-        self.warnings = tuple(self._warnings())
+        self.warnings = tuple(surprises(found, is_legacy=is_legacy))
 
     def handlers(self) -> frozenset[str]:
         """Names of the events that the default entrypoint handles: "fetch", "scheduled", …"""
@@ -147,24 +148,6 @@ class Worker:
         function = getattr(cls, name, None)
         return 0 if function is None else discovery.handler(name, function, bound=True).takes
 
-    def _warnings(self) -> list[str]:
-        found: list[str] = []
-        for class_name, cls in self._entrypoints.items():
-            for name in discovery.CLASS_HANDLERS:
-                read = discovery.unset_parameters(getattr(cls, name, None))
-                found.extend(
-                    f"{class_name}.{name} reads its parameter {parameter!r}, which is None for "
-                    f"a class handler: use self.{'env' if 'env' in parameter else 'ctx'}"
-                    for parameter in read
-                )
-        found.extend(
-            f"on_{name} gets raw objects of the platform (results are JsProxy, None is undefined);"
-            " the modern form is class Default(WorkerEntrypoint), or the decorator @handler"
-            for name, function in self._legacy.items()
-            if not hasattr(function, "__wrapped__")
-        )
-        return found
-
 
 async def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     if stack_switch.is_wanted():
@@ -215,11 +198,9 @@ def load_worker(
     finder.install()
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    return Worker(
-        _import_main(main.resolve()),
-        is_legacy=is_legacy,
-        allows_global_handlers=allows_global_handlers,
-    )
+    module = _import_main(main.resolve())
+    stack_switch.want_for(root)
+    return Worker(module, is_legacy=is_legacy, allows_global_handlers=allows_global_handlers)
 
 
 def _refuse_hiding(root: Path, main: Path) -> None:

@@ -13,14 +13,18 @@ if TYPE_CHECKING:
     import httpx
 
 
+NEWEST_PYTHON: Final = (3, 14)
+
+
 class Host:
     """The probe, the env and the network of this isolate.
 
-    Shape: `env` is what `workers.env` reads, raw when `is_legacy`; `transport`, when given, is
-    the network of `fetch`. Otherwise one is made when it is first used, and closed by `aclose`.
+    Shape: `env` is what `workers.env` reads, raw when `is_legacy`; `python` is the edge's (major,
+    minor), which decides what `pyodide.ffi` is like; `transport`, when given, is the network of
+    `fetch`. Otherwise one is made when it is first used, and closed by `aclose`.
     """
 
-    __slots__ = ("_made", "env", "is_legacy", "probe", "transport")
+    __slots__ = ("_made", "env", "is_legacy", "probe", "python", "transport")
 
     def __init__(
         self,
@@ -29,11 +33,13 @@ class Host:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
         is_legacy: bool = False,
+        python: tuple[int, int] = NEWEST_PYTHON,
     ) -> None:
         self.probe = probe if probe is not None else Probe()
         self.env = env if env is not None else EnvWrapper({}, self.probe)
         self.transport = transport
         self.is_legacy = is_legacy
+        self.python = python
         self._made: httpx.AsyncBaseTransport | None = None
 
     def network(self) -> httpx.AsyncBaseTransport:
@@ -72,6 +78,11 @@ def host() -> Host:
     if not _hosts:
         raise RuntimeError("no host is set: worker code runs in an isolate or under a test host")
     return _hosts[0]
+
+
+def edge_python() -> tuple[int, int]:
+    """The (major, minor) of the edge's Python; the newest where no host is set."""
+    return _hosts[0].python if _hosts else NEWEST_PYTHON
 
 
 class CurrentEnv(Mapping[str, Any]):

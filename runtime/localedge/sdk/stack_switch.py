@@ -2,12 +2,15 @@
 
 The handler of an event runs in a greenlet; `run_sync` leaves it with what is to be awaited, and
 comes back with the result. Only workers that use it pay for that: `is_wanted` turns true when
-they import it.
+they import it, or when their bundle says that a later line will.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine, Generator
+import os
+import sys
+from collections.abc import Awaitable, Coroutine, Generator, Iterator
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 _wanted: Final[list[bool]] = []
@@ -24,6 +27,31 @@ def want() -> None:
 def is_wanted() -> bool:
     """Whether a worker of this process uses `run_sync`."""
     return bool(_wanted)
+
+
+_NAME: Final = b"run_sync"
+_USERS: Final = ("django",)
+"""Packages whose parts for the platform import it when they are first used."""
+_NOT_OURS: Final = frozenset({"node_modules", "python_modules", "__pycache__"})
+
+
+def want_for(bundle: Path) -> None:
+    """`want`, when a file of the bundle names `run_sync`, if only inside a function.
+
+    Without this the event that comes to the import first would have begun plainly already.
+    """
+    if _wanted:
+        return
+    if any(name in sys.modules for name in _USERS) or any(
+        _NAME in path.read_bytes() for path in _sources(bundle)
+    ):
+        want()
+
+
+def _sources(bundle: Path) -> Iterator[Path]:
+    for folder, inner, files in os.walk(bundle):
+        inner[:] = [name for name in inner if name[0] != "." and name not in _NOT_OURS]
+        yield from (Path(folder, name) for name in files if name.endswith(".py"))
 
 
 def forget() -> None:
@@ -111,8 +139,11 @@ def _step(
         try:
             value = yield from outcome.__await__()
         except BaseException as thrown:  # noqa: BLE001  (it is raised where run_sync was called)
+            # The step of a switching task around this one may be another greenlet by now.
+            inside.parent = getcurrent()
             outcome = inside.throw(thrown)
         else:
+            inside.parent = getcurrent()
             outcome = inside.switch(value)
     finished: tuple[bool, Any] = outcome
     return finished

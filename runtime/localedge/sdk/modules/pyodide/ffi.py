@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from localedge.coercion import js_string
 from localedge.errors import JsException
@@ -21,18 +21,23 @@ from localedge.jskinds import (
 from localedge.jskinds import JsAwaitable as JsPromise
 from localedge.jskinds import JsBytes as JsBuffer
 from localedge.jskinds import JsMapping as JsMap
-from localedge.jsproxy import JSNULL as jsnull
-from localedge.jsproxy import JsNull, JsProxy, proxy, raw_to_js
+from localedge.jsproxy import JSNULL, JsNull, JsProxy, proxy, raw_to_js
 from localedge.sdk import stack_switch
-from localedge.values import JsSet, PyObject, Uint8Array
+from localedge.sdk.host import edge_python
+from localedge.values import BigInt, JsSet, PyObject, Uint8Array
+from localedge.values import JsMap as _Map
 
 if TYPE_CHECKING:
     from localedge.sdk.stack_switch import can_run_sync, run_sync
+
+    jsnull: JsNull
+    JsBigInt = BigInt
 
 __all__ = [
     "ConversionError",
     "JsArray",
     "JsAsyncIterable",
+    "JsBigInt",
     "JsBuffer",
     "JsCallable",
     "JsDoubleProxy",
@@ -56,11 +61,30 @@ class ConversionError(Exception):
     """A value has no form on the other side and proxies were not wanted."""
 
 
+_SINCE: Final = {"jsnull": (3, 13), "JsBigInt": (3, 14)}
+"""Names that came with the Pyodide of a later Python.
+
+Source: reference/python-workers.md 1.7 and 2.1, read 2026-12-01.
+"""
+
+
+def _no_switch(_awaitable: Any) -> NoReturn:
+    raise RuntimeError("Cannot stack switch: the edge's Python 3.12 cannot; 3.13 and later do")
+
+
+def _cannot() -> bool:
+    return False
+
+
 def __getattr__(name: str) -> Any:
     # Looking up `run_sync` is how a worker says that its handlers have to run in greenlets.
     if name in ("run_sync", "can_run_sync"):
+        if edge_python() < (3, 13):
+            return _no_switch if name == "run_sync" else _cannot
         stack_switch.want()
         return getattr(stack_switch, name)
+    if name in _SINCE and edge_python() >= _SINCE[name]:
+        return JSNULL if name == "jsnull" else BigInt
     raise AttributeError(f"module 'pyodide.ffi' has no attribute {name!r}")
 
 
@@ -76,6 +100,8 @@ def to_js(
     eager_converter: Callable[..., Any] | None = None,
 ) -> Any:
     """`obj` as an object of the platform: dicts are Objects, lists and tuples Arrays, copied.
+
+    On an edge before Python 3.14 a dict is a Map, unless `dict_converter` makes it something else.
 
     Shape: scalars and objects of the platform come back unchanged. `dict_converter` gets the
     pairs of each dict. `default_converter(value, convert, cache)` is asked for what is left.
@@ -118,7 +144,9 @@ class _Rules:
     def _object(self, value: dict[Any, Any], level: int) -> Any:
         pairs = [[raw_to_js(key), self.convert(item, level - 1)] for key, item in value.items()]
         if self.dict_converter is None:
-            return {js_string(key): item for key, item in pairs}
+            made = {js_string(key): item for key, item in pairs}
+            # Until the Pyodide of Python 3.14 a dict became a Map, which is no options object.
+            return made if edge_python() >= (3, 14) else _Map(made)
         return raw_to_js(self.dict_converter(JsProxy(pairs)))
 
     def _other(self, value: Any, level: int) -> Any:
