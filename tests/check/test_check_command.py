@@ -203,6 +203,8 @@ def test_every_file_of_the_bundle_is_checked_and_nothing_else(tmp_path: Path) ->
         "src/shop/jobs.py": fault,
         "src/python_modules/lib.py": fault,
         "src/.venv-workers/lib.py": fault,
+        "src/own/pyvenv.cfg": "home = /usr",
+        "src/own/lib.py": fault,
         "tests/test_jobs.py": fault,
     }
 

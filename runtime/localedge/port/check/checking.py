@@ -73,7 +73,7 @@ def check_project(project: Project, resolved: Resolved | None) -> list[Finding]:
     for file in files_of(edge.bundle):
         try:
             source = sources[file] = read(file)
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, OSError) as error:
             # ValueError: no UTF-8, or a NUL where this Python does not say SyntaxError.
             found.append(_unreadable(file, error))
             continue
@@ -83,7 +83,7 @@ def check_project(project: Project, resolved: Resolved | None) -> list[Finding]:
     return _sorted(_told(found, sources, migrations, project, edge))
 
 
-def _unreadable(file: Path, error: SyntaxError | ValueError) -> Finding:
+def _unreadable(file: Path, error: SyntaxError | ValueError | OSError) -> Finding:
     line, column, problem = 1, 1, str(error)
     if isinstance(error, SyntaxError):
         line, column, problem = error.lineno or 1, error.offset or 1, error.msg

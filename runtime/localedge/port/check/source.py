@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,10 +121,14 @@ def read(file: Path) -> Source:
 
 def files_of(bundle: Path) -> Iterator[Path]:
     """The Python files of a bundle, without caches, vendored packages and environments."""
-    for path in sorted(bundle.rglob("*.py")):
-        folders = path.relative_to(bundle).parts[:-1]
-        if not any(name in _SKIPPED or name.startswith(".") for name in folders):
-            yield path
+    for folder, folders, names in os.walk(bundle):
+        folders[:] = sorted(name for name in folders if _is_searched(Path(folder, name)))
+        yield from (Path(folder, name) for name in sorted(names) if name.endswith(".py"))
+
+
+def _is_searched(folder: Path) -> bool:
+    is_environment = (folder / "pyvenv.cfg").is_file()
+    return not (folder.name in _SKIPPED or folder.name.startswith(".") or is_environment)
 
 
 def functions(tree: ast.AST) -> Iterator[Function]:
