@@ -250,9 +250,9 @@ async def test_dev_says_in_one_line_what_the_check_found(tmp_path: Path) -> None
     write_project(tmp_path, ASKED, config=BINDINGS)
 
     async with edge(tmp_path) as server:
-        line = await server.wait_log("On the edge: ")
+        line = await server.wait_log("The check found ")
 
-    assert line.startswith("On the edge: 3 errors")
+    assert line.startswith("The check found 3 errors and ")
     assert line.endswith("See: localedge check")
 
 
@@ -262,7 +262,7 @@ async def test_the_check_does_not_come_before_the_first_response(tmp_path: Path)
 
     async with edge(tmp_path) as server:
         answer = await server.get("/inline")
-        said = [line for line in server.log if line.startswith("On the edge")]
+        said = [line for line in server.log if line.startswith("The check found")]
 
     assert isinstance(answer, httpx.Response)
     assert said == []

@@ -83,4 +83,4 @@ async def _check(arguments: LoadArguments) -> str:
         if count
     ]
     command = " ".join(["localedge check", *options[1:]])
-    return f"On the edge: {' and '.join(parts)}.  See: {command}" if parts else ""
+    return f"The check found {' and '.join(parts)} for the edge.  See: {command}" if parts else ""
