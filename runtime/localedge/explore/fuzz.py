@@ -72,8 +72,11 @@ def shrunk(verdict: Verdict, lab: Lab) -> Verdict:
     best = verdict
     size = max(1, len(best.choices) // 2)
     while size:
-        best = _without(best, lab, size)
-        size //= 2
+        found = _without(best, lab, size)
+        # One that could not go before may go once another has.
+        if size > 1 or found.choices == best.choices:
+            size //= 2
+        best = found
     return best
 
 
