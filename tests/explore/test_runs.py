@@ -76,9 +76,12 @@ def test_a_random_failure_is_reduced_to_what_it_needs() -> None:
             if verdict.outcome is Outcome.DIVERGED and len(verdict.choices) > 4
         )
         small = shrunk(failing, lab)
+        fewer = [small.choices[:n] + small.choices[n + 1 :] for n in range(len(small.choices))]
+        without = [replayed(lab, choices)[0].outcome for choices in fewer]
 
     assert small.outcome is Outcome.DIVERGED
-    assert len(small.choices) == 1
+    assert len(small.choices) < len(failing.choices)
+    assert Outcome.DIVERGED not in without
 
 
 def test_random_runs_of_our_own_tasks_hold(explore: Explore) -> None:
