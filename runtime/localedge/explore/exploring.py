@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from localedge.errors import OperatorError
 from localedge.explore import steadiness
 from localedge.explore.choices import CRASH_MODES, Choices, Do, to_json
 from localedge.explore.crashes import Crashes, Share
@@ -23,6 +22,7 @@ from localedge.explore.outcome import Row, Verdict
 from localedge.explore.races import PREEMPTIONS, Races, shortest
 from localedge.explore.run import Run
 from localedge.explore.scenario_model import Scenario
+from localedge.explore.sigkill import real_row
 from localedge.explore.staleness import Staleness
 from localedge.explore.trace import Event
 
@@ -107,11 +107,8 @@ def explore(
 
     report = Report(shared(work, options.jobs))
     if options.real:
-        raise OperatorError(
-            "explore/real",
-            "deaths of a scenario by real SIGKILL are not built yet.",
-            "Leave --real out; python -m localedge.explore.crash_table kills real processes.",
-        )
+        real = real_row(scenario, folder, wanted=options.real, jobs=options.jobs, seed=options.seed)
+        report.rows.append(real)
     if not report.is_clean:
         with opened(scenario, folder, seed=options.seed) as lab:
             report.told = [*_told(lab, report.rows, source)]
