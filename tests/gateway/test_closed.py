@@ -209,7 +209,10 @@ async def test_a_body_behind_such_an_offer_is_never_taken_for_a_request(server: 
     async with asyncio.timeout(10):
         answer = await reader.readuntil(b"\r\n\r\n")
         writer.write(smuggled)
-        rest = await reader.read()
+        try:
+            rest = await reader.read()
+        except ConnectionResetError:  # The server had closed before it was sent.
+            rest = b""
     writer.close()
 
     assert answer.startswith(b"HTTP/1.1 400 ")
