@@ -18,21 +18,9 @@ pytestmark = pytest.mark.processes
 
 def real(file: str, name: str, deaths: int) -> dict[str, Any]:
     """The row of so many deaths. A process of its own plays them: this one has threads."""
+    options = ["--scenario", name, "--real", str(deaths), "--jobs", "2", "--json"]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "localedge.cli",
-            "explore",
-            str(SCENARIOS / file),
-            "--scenario",
-            name,
-            "--real",
-            str(deaths),
-            "--jobs",
-            "2",
-            "--json",
-        ],
+        [sys.executable, "-m", "localedge.cli", "explore", str(SCENARIOS / file), *options],
         capture_output=True,
         text=True,
         timeout=100,

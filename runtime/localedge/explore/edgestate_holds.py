@@ -67,8 +67,7 @@ class AgentState(Invariant):
         return seen
 
     async def _read(self, view: View) -> _Seen:
-        tasks = await view.sql(_TASKS, database=self._database)
-        steps = await view.sql(_STEPS, database=self._database)
+        tasks, steps = await view.sql_of(_TASKS, _STEPS, database=self._database)
         return _Seen(
             frozenset((row[0], _Task(*row[1:])) for row in tasks),
             frozenset(((row[0], row[1]), _Step(*row[2:])) for row in steps),

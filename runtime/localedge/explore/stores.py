@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from localedge.d1.database import D1Database
-from localedge.d1.engine import Query, Value
+from localedge.d1.engine import Engine, Query, Value
 from localedge.d1.memory import Copy, MemoryEngine
 from localedge.d1.statements import parse
 from localedge.explore.outside import Effect, Outside
@@ -99,10 +99,17 @@ class View:
 
     async def sql(self, text: str, *values: Value, database: str | None = None) -> list[Any]:
         """The rows of a query on the only database, or on the one with that binding."""
-        engines = self.stores.databases
-        engine = engines[database] if database else next(iter(engines.values()))
-        (result,) = await engine.run([Query(parse(text), values)])
+        (result,) = await self._engine(database).run([Query(parse(text), values)])
         return list(result.rows)
+
+    async def sql_of(self, *texts: str, database: str | None = None) -> list[list[Any]]:
+        """The rows of several queries, read together."""
+        results = await self._engine(database).run([Query(parse(text)) for text in texts])
+        return [list(result.rows) for result in results]
+
+    def _engine(self, database: str | None) -> Engine:
+        engines = self.stores.databases
+        return engines[database] if database else next(iter(engines.values()))
 
     def entry(self, key: str, namespace: str | None = None) -> str | None:
         """The newest text at `key` of the only namespace, or of the one with that binding."""
