@@ -141,6 +141,7 @@ def bindings(project: Project) -> dict[str, str]:
     return {
         **{entry.binding: "kv" for entry in project.kv_namespaces},
         **{entry.binding: "d1" for entry in project.d1_databases},
+        **project.attached.classes(),
         **project.placeholders,
     }
 

@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from localedge.binding import EnvWrapper
 from localedge.jsproxy import JSNULL, show_null_as
+from localedge.kv.memory import MemoryStore
+from localedge.kv.namespace import KvNamespace
+from localedge.probe import Probe
 from localedge.sdk.host import Host, set_host
 from localedge.values import BigInt
 
@@ -83,3 +87,17 @@ def test_run_sync_fails_on_3_12(on: On) -> None:
         ffi.run_sync(waiting)
     assert not ffi.can_run_sync()
     asyncio.run(waiting)
+
+
+@pytest.mark.anyio
+async def test_a_map_is_no_options_object(on: On) -> None:
+    from pyodide.ffi import to_js
+
+    on(13)
+    kv = EnvWrapper({"KV": KvNamespace(MemoryStore())}, Probe()).KV
+    await kv.put("lost", "v", to_js({"metadata": {"a": 1}}))
+    on(14)
+    await kv.put("kept", "v", to_js({"metadata": {"a": 1}}))
+
+    assert (await kv.getWithMetadata("lost")).metadata is None
+    assert (await kv.getWithMetadata("kept")).metadata == {"a": 1}

@@ -15,7 +15,7 @@ from localedge import clock
 from localedge.coercion import js_number, js_string
 from localedge.errors import JsException, js_type_error
 from localedge.kv.jsontext import stringify
-from localedge.values import UNDEFINED, BigInt, JsObject, Undefined
+from localedge.values import UNDEFINED, BigInt, JsMap, JsObject, Undefined
 
 MAX_KEY_BYTES: Final = 512
 MAX_METADATA_BYTES: Final = 1024
@@ -72,10 +72,11 @@ def dictionary(value: Any, method: str, position: int, name: str) -> Mapping[str
 
     Errors: TypeError for a number, text or other primitive.
     """
+    if value is None or isinstance(value, Undefined | JsMap):
+        # A Map's entries are no properties.
+        return _NO_OPTIONS
     if isinstance(value, dict):
         return value
-    if value is None or isinstance(value, Undefined):
-        return _NO_OPTIONS
     if isinstance(value, bool | int | float | str):
         raise wrong_argument(method, position, name)
     return _NO_OPTIONS
@@ -152,7 +153,7 @@ _DEFAULTS: Final = GetOptions()
 
 def get_options(value: Any) -> GetOptions:
     """The second argument of a read: a type's name, or an object with `type` and `cacheTtl`."""
-    if value is UNDEFINED or value is None:
+    if value is UNDEFINED or value is None or isinstance(value, JsMap):
         return _DEFAULTS
     if isinstance(value, dict):
         kind = value.get("type", UNDEFINED)

@@ -83,6 +83,8 @@ class Gateway:
         except BadRequest as bad:
             await _send_text(send, 400, f"Bad request: {bad}.\n")
             return
+        if await self._is_a_file(request, scope, send):
+            return
         try:
             exchange = await self._start(request, receive)
         except BodyTooLarge:
@@ -103,6 +105,15 @@ class Gateway:
         finally:
             if connection is not None:
                 connection.on_disconnect = None
+
+    async def _is_a_file(self, request: Request, scope: Scope, send: Send) -> bool:
+        assets = self._pool.project.attached.assets
+        if assets is None:
+            return False
+        # Few workers have files; the others do not pay for the import.
+        from localedge.gateway.static import answered_by_files
+
+        return await answered_by_files(assets, request, scope, send, self._journal)
 
     async def _start(self, request: Request, receive: Receive) -> Exchange | None:
         body: bytes | bool | None = None

@@ -15,7 +15,7 @@ class Boot(BaseModel):
 
     Shape: `state` is the folder of all local state; `kv_url` None when no KV server is needed;
     `clock_offset_s` how far the workers' clock is moved; `location` whose KV cache it reads, None
-    when every read is the newest.
+    when every read is the newest; `since_ms` when this version began to run, in ms since the epoch.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -26,6 +26,7 @@ class Boot(BaseModel):
     generation: int
     clock_offset_s: float = 0.0
     location: str | None = None
+    since_ms: int = 0
 
 
 class Ready(BaseModel):

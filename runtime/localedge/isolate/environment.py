@@ -10,7 +10,9 @@ from localedge.d1.database import D1Database
 from localedge.d1.files import database_file
 from localedge.d1.sqlite import open_engine
 from localedge.errors import JsException
+from localedge.isolate.attaching import attached_bindings
 from localedge.isolate.boot import Boot
+from localedge.isolate.calls import Calls
 from localedge.kv import redis
 from localedge.kv.namespace import KvNamespace
 from localedge.probe import Probe
@@ -37,15 +39,20 @@ def placeholder(name: str, platform_class: str) -> Placeholder:
     return made
 
 
-async def open_env(stack: AsyncExitStack, boot: Boot, probe: Probe) -> EnvWrapper:
+async def open_env(
+    stack: AsyncExitStack, boot: Boot, probe: Probe, calls: Calls | None = None
+) -> EnvWrapper:
     """The env of `boot`'s project; what it opened is closed with `stack`.
 
+    Shape: `calls` reach the other workers and the counters that all isolates share; without them
+    there are no other workers, and counters are this process's own.
     Errors: OperatorError when a database or the KV server cannot be opened.
     """
     project = boot.project
     values: dict[str, Any] = {**project.vars, **project.secrets}
     for name, platform_class in project.placeholders.items():
         values[name] = placeholder(name, platform_class)
+    values.update(attached_bindings(boot, calls))
     if project.kv_namespaces and boot.kv_url is not None:
         connection = await stack.enter_async_context(redis.connect(boot.kv_url))
         for namespace in project.kv_namespaces:

@@ -9,6 +9,7 @@ from contextvars import Context, ContextVar
 from typing import Any, Final, TypeVar
 
 from localedge import binding, d1, jskinds, kv, probe, stream
+from localedge.jsproxy import JsProxy
 from localedge.sdk import stack_switch
 from localedge.sdk.context import ExecutionContext
 
@@ -42,10 +43,10 @@ class Event:
 
     __slots__ = ("calls", "context", "has_begun", "has_ended", "main", "number", "ray", "tasks")
 
-    def __init__(self, number: int, ray: str) -> None:
+    def __init__(self, number: int, ray: str, props: dict[str, Any] | None = None) -> None:
         self.number = number
         self.ray = ray
-        self.context = ExecutionContext()
+        self.context = ExecutionContext(JsProxy(props) if props else None)
         self.calls: dict[str, int] = {}
         self.has_begun = False
         self.has_ended = False

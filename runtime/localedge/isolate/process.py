@@ -18,6 +18,7 @@ import uvloop
 from localedge.errors import OperatorError
 from localedge.isolate import console, lifeline
 from localedge.isolate.boot import Boot, NotReady, Ready
+from localedge.isolate.calls import Calls
 from localedge.isolate.environment import open_env
 from localedge.isolate.failures import Failure
 from localedge.isolate.moved_clock import MovedClock
@@ -64,10 +65,13 @@ class _Life:
         self.serving: Serving | None = None
         self.clock = MovedClock()
         self.channel = Channel(self._received, self._closed)
+        self.calls = Calls(self.channel.send)
 
     def _received(self, frame: Frame) -> None:
         if frame[0] != NOTE:
-            if self.serving is not None:
+            if frame[1] < 0:
+                self.calls.received(frame)
+            elif self.serving is not None:
                 self.serving.received(frame)
             return
         _, _, name, value = frame
@@ -93,7 +97,8 @@ async def _live(control: socket.socket, log: socket.socket) -> None:
     async with asyncio.timeout(BOOT_DEADLINE_S):
         boot = await life.booted
     started = time.perf_counter()
-    mask = Mask(boot.project.secrets.values())
+    passwords = (drive.password for drive in boot.project.attached.hyperdrive)
+    mask = Mask((*boot.project.secrets.values(), *passwords))
     console.install(log, pid=os.getpid(), generation=boot.generation, mask=mask)
     life.clock.move(boot.clock_offset_s)
     _limit_memory(boot.project.local.memory_mb)
@@ -112,7 +117,7 @@ async def _live(control: socket.socket, log: socket.socket) -> None:
 async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, mask: Mask, started: float) -> None:
     assert boot.project.main is not None
     probe = Probe()
-    env = await open_env(stack, boot, probe)
+    env = await open_env(stack, boot, probe, life.calls)
     world = world_of(boot.project)
     if world.python < (3, 13):
         show_null_as(None)

@@ -9,6 +9,7 @@ from typing import Any, Final, overload
 
 from localedge.binding import EnvWrapper
 from localedge.isolate.ownership import EVENT, Event
+from localedge.isolate.rpc_values import pack, unpack
 from localedge.isolate.secrets import Mask
 from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import (
@@ -100,6 +101,13 @@ class Serving:
             # The body's first frames may come before the task has run its first line.
             body = self._incoming(number) if frame[6] is True else frame[6]
             work = self._fetch(event, frame, body)
+        elif frame[2] == "service":
+            event = Event(number, frame[7], props=frame[9])
+            body = self._incoming(number) if frame[6] is True else frame[6]
+            work = self._fetch(event, frame[:8], body, entrypoint=frame[8])
+        elif frame[2] == "call":
+            event = Event(number, frame[6], props=frame[7])
+            work = self._call(event, frame)
         else:
             event = Event(number, frame[5])
             work = self._scheduled(event, frame)
@@ -133,13 +141,20 @@ class Serving:
         if streams is not None and streams.window is not None:
             streams.window.add(frame[2])
 
-    async def _fetch(self, event: Event, frame: Frame, body: bytes | ReadableStream | None) -> None:
+    async def _fetch(
+        self,
+        event: Event,
+        frame: Frame,
+        body: bytes | ReadableStream | None,
+        *,
+        entrypoint: str | None = None,
+    ) -> None:
         _, number, _, method, url, lines, _, _ = frame
         event.has_begun = True
         EVENT.set(event)
         try:
             request = web.Request(method, url, HeaderPairs(lines), body)
-            response = await self._worker.fetch(request, self._env, event.context)
+            response = await self._worker.fetch(request, self._env, event.context, entrypoint)
             if isinstance(response.body, ReadableStream) or (
                 response.body is not None and len(response.body) > CHUNK_BYTES
             ):
@@ -181,6 +196,22 @@ class Serving:
         try:
             controller = await self._worker.scheduled(cron, time_ms, self._env, event.context)
             detail = {"noRetry": not controller.retries}
+        except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
+            outcome, detail = self._ending(error)
+        self._send((END, number, outcome, detail))
+        await self._finish(event)
+
+    async def _call(self, event: Event, frame: Frame) -> None:
+        _, number, _, entrypoint, method, arguments, _, _ = frame
+        event.has_begun = True
+        EVENT.set(event)
+        outcome: str = "ok"
+        detail: Any = None
+        try:
+            given = unpack(arguments)
+            detail = pack(
+                await self._worker.call(entrypoint, method, given, self._env, event.context)
+            )
         except BaseException as error:  # noqa: BLE001  (the boundary of worker code)
             outcome, detail = self._ending(error)
         self._send((END, number, outcome, detail))

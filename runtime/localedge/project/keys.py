@@ -6,6 +6,9 @@ page of KV and D1, section 4.
 
 from __future__ import annotations
 
+from typing import get_args
+
+from localedge.project.attached import HtmlHandling, NotFoundHandling
 from localedge.project.bindings import ENTRIES
 from localedge.project.diagnostics import Diagnostics, Field
 from localedge.project.document import Json, members, stringify, type_of
@@ -135,8 +138,8 @@ def _is_assets(diagnostics: Diagnostics, part: Field, value: Json) -> bool:
         value,
         Property("directory", "string"),
         Property("binding", "string"),
-        Property("html_handling", "string"),
-        Property("not_found_handling", "string"),
+        Property("html_handling", "string", get_args(HtmlHandling)),
+        Property("not_found_handling", "string", get_args(NotFoundHandling)),
         Property("run_worker_first", "object" if isinstance(first, list) else "boolean"),
     )
 

@@ -10,6 +10,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from localedge.project import compatibility, secrets, starting
+from localedge.project.attached import Attached
+from localedge.project.attaching import attached, check_assets
 from localedge.project.document import Document, Json, members
 from localedge.project.local import read_local
 from localedge.project.models import D1Database, KVNamespace, Limits, Project
@@ -52,7 +54,7 @@ def load(
             f"Create {OWN_NAME} or wrangler.jsonc, or name a file with --config.",
         )
     resolved = resolve_file(found, selected, start=start, config=config)
-    project = _project(resolved, found, start)
+    project = _project(resolved, found, start, seen_env)
     if not to_run:
         return project
     return _ready(project, resolved, start, environment, env_files, seen_env)
@@ -75,13 +77,17 @@ def resolve_file(
     return resolve(read(found.file, shown=shown), environment, shown=shown)
 
 
-def _project(resolved: Resolved, found: Found | None, start: Path) -> Project:
+def _project(
+    resolved: Resolved, found: Found | None, start: Path, seen_env: Mapping[str, str]
+) -> Project:
     file = resolved.document.file
     root = file.parent
     shown = os.path.relpath(file, start)
     main = resolved.get("main")
     name = resolved.get("name")
-    date = resolved.get("compatibility_date")
+    given = resolved.get("compatibility_date")
+    date = given if isinstance(given, str) else compatibility.default_date()
+    more = attached(resolved.values, root=root, date=date, process_env=seen_env)
     kv = tuple(_entry(KVNamespace, item) for item in _entries(resolved, "kv_namespaces"))
     d1 = tuple(_entry(D1Database, item) for item in _entries(resolved, "d1_databases"))
     return Project(
@@ -90,7 +96,7 @@ def _project(resolved: Resolved, found: Found | None, start: Path) -> Project:
         name=name if isinstance(name, str) else DEFAULT_NAME,
         main=Path(os.path.abspath(root / main)) if isinstance(main, str) else None,
         environment=resolved.environment,
-        compatibility_date=date if isinstance(date, str) else compatibility.default_date(),
+        compatibility_date=date,
         compatibility_flags=_texts(resolved.get("compatibility_flags")),
         vars=dict(members(resolved.get("vars"))),
         kv_namespaces=kv,
@@ -98,8 +104,9 @@ def _project(resolved: Resolved, found: Found | None, start: Path) -> Project:
         crons=_texts(members(resolved.get("triggers")).get("crons")),
         limits=_limits(resolved.get("limits")),
         local=read_local(resolved.document, resolved.local, dev=resolved.get("dev"), shown=shown),
-        placeholders=placeholders(resolved.values),
-        warnings=(*_warnings(resolved, found, start), *resolved.warnings),
+        attached=more,
+        placeholders=placeholders(resolved.values, more.classes()),
+        warnings=(*_warnings(resolved, found, start, more), *resolved.warnings),
     )
 
 
@@ -114,6 +121,7 @@ def _ready(
     """`project` with its secrets, once all that a running worker needs is there."""
     shown = os.path.relpath(project.file, start)
     starting.check_entry(project.main, root=project.root, shown=shown)
+    check_assets(project.attached.assets, shown=shown)
     loaded = secrets.load(
         secrets.Request(
             root=project.root,
@@ -128,6 +136,7 @@ def _ready(
     taken = {
         *(namespace.binding for namespace in project.kv_namespaces),
         *(database.binding for database in project.d1_databases),
+        *project.attached.classes(),
         *project.placeholders,
     }
     values = {name: value for name, value in loaded.values.items() if name not in taken}
@@ -149,7 +158,7 @@ def _ready(
     )
 
 
-def _warnings(resolved: Resolved, found: Found | None, start: Path) -> list[str]:
+def _warnings(resolved: Resolved, found: Found | None, start: Path, more: Attached) -> list[str]:
     warnings: list[str] = []
     if found and found.hidden:
         others = ", ".join(file.name for file in found.hidden)
@@ -162,7 +171,7 @@ def _warnings(resolved: Resolved, found: Found | None, start: Path) -> list[str]
             if members(entry).get("remote") is True:
                 binding = members(entry).get("binding")
                 warnings.append(f'"remote" of {binding} has no effect: localedge is local only.')
-    return warnings + not_run(resolved.values)
+    return warnings + not_run(resolved.values, more.classes())
 
 
 def _entries(resolved: Resolved, key: str) -> list[Json]:

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from localedge.project.attached import Attached
+
 
 class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,8 +73,9 @@ class Project(Frozen):
     """Everything that a run of the project needs to know.
 
     Shape: `root` is the folder of the config file `file` and of `.localedge/`; `main` is absolute.
-    `vars` are JSON values, `secrets` texts that override vars of the same name; `placeholders` maps
-    a binding that we do not run to the platform's class name. `warnings` are sentences for people.
+    `vars` are JSON values, `secrets` texts that override vars of the same name; `attached` are the
+    bindings that are no stores, `placeholders` maps one that we do not run to the platform's class
+    name. `warnings` are sentences for people.
     """
 
     root: Path
@@ -90,6 +93,7 @@ class Project(Frozen):
     crons: tuple[str, ...] = ()
     limits: Limits = Limits()
     local: Local = Local()
+    attached: Attached = Attached()
     placeholders: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
 

@@ -1,13 +1,13 @@
 """Bindings that localedge does not run: their names, and the platform's class of each.
 
 Source: recorded case `other_bindings` for Fetcher, WorkerQueue and R2Bucket; reference/
-python-workers.md 1.6, read 2026-12-01, for Ai, AnalyticsEngine and Ratelimit. The other names are
+python-workers.md 1.6, read 2026-12-01, for Ai and AnalyticsEngine. The other names are
 not recorded anywhere that we could check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from localedge.project.document import Json, members
 from localedge.project.names import binding_names
@@ -15,7 +15,6 @@ from localedge.project.names import binding_names
 CLASSES = {
     "r2_buckets": "R2Bucket",
     "queues": "WorkerQueue",
-    "services": "Fetcher",
     "durable_objects": "DurableObjectNamespace",
     "workflows": "Workflow",
     "send_email": "SendEmail",
@@ -26,12 +25,10 @@ CLASSES = {
     "mtls_certificates": "Fetcher",
     "pipelines": "Pipeline",
     "secrets_store_secrets": "SecretsStoreSecret",
-    "ratelimits": "Ratelimit",
     "worker_loaders": "WorkerLoader",
     "vpc_services": "Fetcher",
     "vpc_networks": "Fetcher",
     "browser": "Fetcher",
-    "assets": "Fetcher",
     "ai": "Ai",
     "images": "ImagesBinding",
     "stream": "StreamBinding",
@@ -43,7 +40,6 @@ CLASSES = {
     "artifacts": "Artifacts",
     "flagship": "Flagship",
     "unsafe_hello_world": "HelloWorldBinding",
-    "version_metadata": "WorkerVersionMetadata",
     "wasm_modules": "Module",
 }
 
@@ -66,16 +62,27 @@ _SILENT_HERE = (
 )
 
 
-def placeholders(values: Mapping[str, Json]) -> dict[str, str]:
-    """The platform's class of each binding of `values` that localedge does not run, by name."""
-    return {name: CLASSES[key] for key in CLASSES for name in _names(key, values.get(key))}
+def placeholders(values: Mapping[str, Json], run: Collection[str] = ()) -> dict[str, str]:
+    """The platform's class of each binding of `values` that localedge does not run, by name.
+
+    `run` are names that something stands for after all.
+    """
+    return {
+        name: CLASSES[key]
+        for key in CLASSES
+        for name in _names(key, values.get(key))
+        if name not in run
+    }
 
 
-def not_run(values: Mapping[str, Json]) -> list[str]:
+def not_run(values: Mapping[str, Json], run: Collection[str] = ()) -> list[str]:
     """One sentence for each key of `values` that wrangler knows and localedge does not run."""
     said: list[str] = []
     for key in CLASSES:
-        names = _names(key, values.get(key))
+        names = [name for name in _names(key, values.get(key)) if name not in run]
+        if key == "hyperdrive" and names:
+            said.append(_no_database(names))
+            continue
         if names:
             shown = ", ".join(f"env.{name}" for name in names)
             said.append(
@@ -89,6 +96,15 @@ def not_run(values: Mapping[str, Json]) -> list[str]:
     ]
 
 
+def _no_database(names: list[str]) -> str:
+    shown = ", ".join(f"env.{name}" for name in names)
+    return (
+        f"{shown} {_are(names)}, because nothing says which local database to use: set "
+        '"localConnectionString", or the variable '
+        f"CLOUDFLARE_HYPERDRIVE_LOCAL_CONNECTION_STRING_{names[0]}."
+    )
+
+
 def _are(names: list[str]) -> str:
     return "is a placeholder" if len(names) == 1 else "are each a placeholder"
 
@@ -97,10 +113,7 @@ def _names(key: str, value: Json) -> list[str]:
     match key:
         case "queues":
             return binding_names(members(value).get("producers"))
-        case "assets":
-            binding = members(value).get("binding")
-            return [binding] if isinstance(binding, str) else []
-        case "send_email" | "ratelimits":
+        case "send_email":
             return [
                 name
                 for item in (value if isinstance(value, list) else [])

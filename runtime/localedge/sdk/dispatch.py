@@ -64,13 +64,20 @@ class Worker:
         return frozenset(self._entrypoints)
 
     async def fetch(
-        self, request: web.Request, env: EnvWrapper, ctx: ExecutionContext
+        self,
+        request: web.Request,
+        env: EnvWrapper,
+        ctx: ExecutionContext,
+        entrypoint: str | None = None,
     ) -> web.Response:
-        """The worker's response to `request`, from a new instance of the default entrypoint.
+        """The worker's response to `request`, from a new instance of an entrypoint.
 
+        Shape: `entrypoint` None is the default one.
         Errors: what the worker raises; TypeError when it gives anything but a Response.
         """
         current.set(ctx)
+        if entrypoint is not None:
+            return await self._fetch_at(entrypoint, request, env, ctx)
         default = self._default
         if default is None:
             return await self._legacy_fetch(request, env, ctx)
@@ -121,14 +128,28 @@ class Worker:
         from workers.rpc import from_far
 
         current.set(ctx)
-        cls = self._entrypoints.get(entrypoint)
-        if cls is None:
-            raise TypeError(_NO_NAME.format(entrypoint))
+        cls = self._class(entrypoint)
         if method not in discovery.public_methods(cls):
             raise TypeError(f'The RPC receiver does not implement the method "{method}".')
         instance = cls(ctx, raw_env(env) if self._is_legacy else env)
         given = tuple(from_far(argument) for argument in args)
         return to_js(await _called(getattr(instance, method), given))
+
+    async def _fetch_at(
+        self, entrypoint: str, request: web.Request, env: EnvWrapper, ctx: ExecutionContext
+    ) -> web.Response:
+        cls = self._class(entrypoint)
+        if not hasattr(cls, "fetch"):
+            raise TypeError("Handler does not export a fetch() function.")
+        instance = cls(ctx, raw_env(env) if self._is_legacy else env)
+        arguments = (self._request_of(request), None, None)[: self._arity(cls, "fetch")]
+        return response_of(await _called(instance.fetch, arguments))
+
+    def _class(self, entrypoint: str) -> type[Any]:
+        cls = self._entrypoints.get(entrypoint)
+        if cls is None:
+            raise TypeError(_NO_NAME.format(entrypoint))
+        return cls
 
     async def _legacy_fetch(
         self, request: web.Request, env: EnvWrapper, ctx: ExecutionContext

@@ -45,6 +45,14 @@ class Fetcher(JsBinding):
         """The answer to `new Request(input, init)`."""
         return await self._send(new_request(input, init))
 
+    def method(self, name: str) -> Callable[..., Awaitable[Any]]:
+        """The method `name` of the other side, for values of the platform."""
+
+        async def called(*arguments: Any) -> Any:
+            return await self.call(name, list(arguments))
+
+        return called
+
     async def call(self, method: str, arguments: list[Any]) -> Any:
         """The result of a method of the other side's entrypoint.
 
@@ -110,6 +118,7 @@ class _FetcherWrapper(_BindingWrapper):
         return await self._probe.run(call, lambda: self._binding.call(name, arguments))
 
     async def _collected(self, running: asyncio.Future[Any]) -> Any:
+        result = await running
         from workers.rpc import from_far
 
-        return from_far(await running)
+        return from_far(result)

@@ -12,6 +12,7 @@ from typing import Any
 from localedge.binding import EnvWrapper, JsBinding
 from localedge.jsproxy import JsProxy
 from localedge.probe import Call, Probe
+from localedge.sdk.fetcher import Fetcher
 from localedge.values import JsObject, NativeFunction
 
 
@@ -51,6 +52,8 @@ class _RawBinding(JsObject):
         if method is not None:
             return NativeFunction(name, self._calling(name, getattr(binding, method)))
         known = binding.js_properties.get(name)
+        if known is None and isinstance(binding, Fetcher) and not name.startswith("_"):
+            return NativeFunction(name, self._calling(name, binding.method(name)))
         if known is None:
             raise AttributeError(name)
         return getattr(binding, known)

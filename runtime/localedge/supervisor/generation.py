@@ -46,7 +46,15 @@ class Generation:
     isolates of locations that requests have named.
     """
 
-    def __init__(self, boot: Callable[[int], Boot], number: int, forks: Forks, spawn: Spawn):
+    def __init__(
+        self,
+        boot: Callable[[int], Boot],
+        number: int,
+        forks: Forks,
+        spawn: Spawn,
+        connect: Callable[[Isolate], None],
+    ) -> None:
+        self._connect = connect
         self._boot = boot
         self.number = number
         self._forks = forks
@@ -198,6 +206,7 @@ class Generation:
     async def _load(self, location: str | None = None) -> Isolate:
         pid, channel = await self._forks.fork()
         isolate = Isolate(pid, self.number, on_gone=self._gone)
+        self._connect(isolate)
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: isolate.channel, sock=channel)
         boot = self._boot(self.number)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
 
 from localedge.isolate.boot import NotReady, Ready
 from localedge.isolate.failures import Failure
@@ -29,6 +29,16 @@ logger = logging.getLogger(__name__)
 KILLED: Final = "internalError"
 
 Line = tuple[bytes, bytes]
+
+
+class Outgoing(Protocol):
+    """Carries out what an isolate asks of others."""
+
+    def received(self, frame: Frame) -> None:
+        """Act on a frame of the isolate that belongs to a call of its own."""
+
+    def end(self) -> None:
+        """The isolate is gone."""
 
 
 class EventFailed(Exception):  # noqa: N818  (what happened to the event, not to us)
@@ -112,7 +122,7 @@ class Isolate:
     Shape: `exchanges` holds the events in flight, `waitUntil` included. `ready` becomes what the
     child said once its worker was loaded, or fails with EventFailed. `doom` is the outcome that
     its events get when it dies, set by whoever kills it. `is_gone` once its channel closed.
-    `header` names it in responses.
+    `header` names it in responses; `outgoing` carries out what it asks of other workers.
     """
 
     def __init__(self, pid: int, generation: int, *, on_gone: Callable[[Isolate], None]) -> None:
@@ -126,6 +136,7 @@ class Isolate:
         self.answered = time.monotonic()
         self.served = 0
         self.on_idle: Callable[[Isolate], None] | None = None
+        self.outgoing: Outgoing | None = None
         self._on_gone = on_gone
         self._loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[Ready] = self._loop.create_future()
@@ -146,6 +157,30 @@ class Isolate:
         self.send((OPEN, exchange.number, "scheduled", cron, time_ms, ray))
         return exchange
 
+    def service(
+        self,
+        method: str,
+        url: str,
+        lines: Sequence[Line],
+        body: bytes | bool | None,
+        ray: str,
+        entrypoint: str | None,
+        props: dict[str, Any],
+    ) -> Exchange:
+        """Another worker's request is on its way to an entrypoint of this one."""
+        exchange = self._exchange()
+        number = exchange.number
+        self.send((OPEN, number, "service", method, url, lines, body, ray, entrypoint, props))
+        return exchange
+
+    def call(
+        self, entrypoint: str, method: str, arguments: bytes, ray: str, props: dict[str, Any]
+    ) -> Exchange:
+        """Another worker's call of a method is on its way."""
+        exchange = self._exchange()
+        self.send((OPEN, exchange.number, "call", entrypoint, method, arguments, ray, props))
+        return exchange
+
     def note(self, name: str, value: object) -> None:
         """The child is told something about itself."""
         self.send((NOTE, 0, name, value))
@@ -160,6 +195,10 @@ class Isolate:
         kind, number = frame[0], frame[1]
         if kind == NOTE:
             self._noted(frame)
+            return
+        if number < 0:
+            if self.outgoing is not None:
+                self.outgoing.received(frame)
             return
         exchange = self.exchanges.get(number)
         if exchange is None:
@@ -214,6 +253,8 @@ class Isolate:
 
     def _closed(self, _error: Exception | None) -> None:
         self.is_gone = True
+        if self.outgoing is not None:
+            self.outgoing.end()
         exchanges, self.exchanges = self.exchanges, {}
         for exchange in exchanges.values():
             exchange.is_over = True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 
 from localedge.isolate.boot import Boot
 from localedge.isolate.failures import Failure
@@ -19,10 +21,13 @@ class Pool:
 
     Shape: `current` serves; `generations` are all that still have isolates. `failure` is why the
     newest version could not be loaded, while the one before it goes on serving; `kv_url` is where
-    the next generation finds KV.
+    the next generation finds KV. `connect` gives each new isolate its way to other workers.
     """
 
-    def __init__(self, boot: Boot, forks: Forks, spawn: Spawn) -> None:
+    def __init__(
+        self, boot: Boot, forks: Forks, spawn: Spawn, connect: Callable[[Isolate], None]
+    ) -> None:
+        self._connect = connect
         self._orders = boot
         self._forks = forks
         self._spawn = spawn
@@ -106,12 +111,18 @@ class Pool:
 
     def _generation(self) -> Generation:
         project, number = self._orders.project, self._newest
+        since_ms = int(time.time() * 1000)
 
         def boot(_number: int) -> Boot:
             # The clock may have been moved since this generation began.
             location = HERE if project.local.consistency == "eventual" else None
             return self._orders.model_copy(
-                update={"project": project, "generation": number, "location": location}
+                update={
+                    "project": project,
+                    "generation": number,
+                    "location": location,
+                    "since_ms": since_ms,
+                }
             )
 
-        return Generation(boot, number, self._forks, self._spawn)
+        return Generation(boot, number, self._forks, self._spawn, self._connect)

@@ -26,6 +26,7 @@ from localedge.supervisor.launch import Launched
 from localedge.supervisor.limits import Watch
 from localedge.supervisor.pool import Pool
 from localedge.supervisor.reload import Reloader
+from localedge.supervisor.services import Services
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ class Supervisor:
         self.kv: KvServer | None = None
         self.kv_url: str | None = None
         self.clock = EdgeClock()
+        self._services = Services(self.pools, self.clock, tasks.create_task)
         self._losses: deque[float] = deque(maxlen=_MOST_LOSSES)
         self._working: list[asyncio.Task[None]] = []
         self.forks = Forks(
@@ -73,7 +75,8 @@ class Supervisor:
             self.kv_url = self.kv.url
         for project in projects:
             boot = Boot(project=project, state=self.state, kv_url=self.kv_url, generation=1)
-            self.pools.append(Pool(boot, self.forks, self._tasks.create_task))
+            pool = Pool(boot, self.forks, self._tasks.create_task, self._services.connect)
+            self.pools.append(pool)
             crons = Crons(self.pools[-1], self.clock, self._tasks.create_task)
             self._work(crons.run())
         if self.kv is not None:

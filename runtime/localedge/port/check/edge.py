@@ -90,7 +90,9 @@ def edge_of(
     flags = compatibility.python_flags(date, project.compatibility_flags)
     release = compatibility.python_release(date, project.compatibility_flags)
     major, minor = release.python.split(".")[:2]
-    bindings: dict[str, Kind] = dict.fromkeys(project.placeholders, "other")
+    bindings: dict[str, Kind] = dict.fromkeys(
+        (*project.placeholders, *project.attached.classes()), "other"
+    )
     bindings |= dict.fromkeys((one.binding for one in project.kv_namespaces), "kv")
     bindings |= dict.fromkeys((one.binding for one in project.d1_databases), "d1")
     return Edge(
