@@ -232,7 +232,7 @@ def put_metadata(value: Any) -> bytes | None:
     Shape: what has no JSON form (a function) is the text `undefined`, which is no JSON.
     Errors: TypeError for a BigInt.
     """
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or isinstance(value, JsMap):
         return None
     metadata = value.get("metadata")
     if metadata is None or metadata is UNDEFINED:
