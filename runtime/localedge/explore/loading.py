@@ -28,7 +28,7 @@ def scenarios_of(file: Path, name: str | None = None) -> list[Scenario]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     # As for a script, and as for pytest's `pythonpath = ["."]`.
-    known = [*sys.path]
+    path = [*sys.path]
     sys.path[:0] = [str(file.resolve().parent), str(Path.cwd())]
     try:
         spec.loader.exec_module(module)
@@ -40,7 +40,7 @@ def scenarios_of(file: Path, name: str | None = None) -> list[Scenario]:
             exit=Exit.USAGE,
         ) from exc
     finally:
-        sys.path[:] = known
+        sys.path[:] = path
     found = [value for value in vars(module).values() if isinstance(value, Scenario)]
     chosen = [one for one in found if name is None or one.title == name]
     if not chosen:

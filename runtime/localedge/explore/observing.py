@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from localedge.explore.answers import Answer, Memo
@@ -14,50 +13,14 @@ from localedge.explore.holds import Memory
 from localedge.explore.incarnation import INCARNATION, Incarnation, WorkerKilled
 from localedge.explore.lost import lost_answer
 from localedge.explore.outcome import Broken, Finding, Outcome
-from localedge.explore.trace import Decision, Event, Fork, PointInfo, Trace, may_write
+from localedge.explore.policy import LateCall, Policy, Stopped
+from localedge.explore.trace import Event, Fork, PointInfo, Trace, may_write
 from localedge.explore.turns import Turns
 from localedge.probe import Call, Observer
 from localedge.probe import Outcome as CallOutcome
 
 if TYPE_CHECKING:
     from localedge.explore.lab import Lab
-
-
-@dataclass(slots=True)
-class Stopped:
-    """Why a run was ended from outside; `outcome` None when the rest of it is known."""
-
-    outcome: Outcome | None
-    text: str
-
-
-@dataclass(slots=True)
-class LateCall:
-    """A call of a dead worker that is carried out at point `at`."""
-
-    at: int
-    worker: Incarnation
-    released: asyncio.Future[None]
-    landed: asyncio.Future[None]
-
-    @property
-    def has_landed(self) -> bool:
-        """Whether it was carried out, or never will be."""
-        return self.landed.done()
-
-
-@dataclass(slots=True)
-class Policy:
-    """What is chosen where the choices of a run say nothing; by default nothing is.
-
-    Shape: `act` may choose something for a point, `pick` whose turn it is, `lag` an older value
-    out of `count`; `is_seen` whether a decision's rest is known.
-    """
-
-    act: Callable[[int, Call], Choice | None] = lambda _point, _call: None
-    pick: Callable[[int, tuple[int, ...], int], int] = lambda _point, _enabled, default: default
-    lag: Callable[[int, int, int], int] = lambda _point, _nth, _count: 0
-    is_seen: Callable[[Decision], bool] = lambda _decision: False
 
 
 class Observing(Observer):

@@ -10,8 +10,8 @@ from typing import Final
 
 from localedge.explore.choices import Choice, Choices, Do
 from localedge.explore.lab import Lab
-from localedge.explore.observing import Policy
 from localedge.explore.outcome import Verdict
+from localedge.explore.policy import Policy
 from localedge.explore.run import Run
 from localedge.explore.trace import Decision
 

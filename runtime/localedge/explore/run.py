@@ -14,9 +14,10 @@ from localedge.explore.choices import Choices
 from localedge.explore.client import Client, GaveUp
 from localedge.explore.incarnation import INCARNATION, Incarnation
 from localedge.explore.lab import Lab
-from localedge.explore.observing import Observing, Policy, Stopped
+from localedge.explore.observing import Observing
 from localedge.explore.outcome import Broken, Outcome, Verdict
 from localedge.explore.outside import Outside
+from localedge.explore.policy import Policy, Stopped
 from localedge.explore.trace import Fork
 from localedge.explore.turns import Turns
 from localedge.explore.watchdog import Endless, watching
