@@ -1,0 +1,52 @@
+"""What a worker's death costs on stores of others and on ours: `python -m bench.explore_foreign`.
+
+A task of four steps, each with one effect outside. The process is killed by SIGKILL before and
+after each write of the store and each effect; a new process goes on, as the store's documentation
+says. With a keyed tool, the other side knows a repetition and does nothing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from bench.foreign.lives import Store, Tally, tally
+
+STORES = (
+    ("bench.foreign.langgraph_store", "LangGraph"),
+    ("bench.foreign.dbos_store", "Dbos"),
+    ("bench.foreign.edgestate_store", "Edgestate"),
+)
+
+
+def main() -> None:
+    """The table."""
+    print("| store | tool | points | runs | effect repeated | most repeats | asked | not resumed |")
+    print("|---|---|---|---|---|---|---|---|")
+    for module, name in STORES:
+        # Imported once: the processes are forked from this one.
+        store: Callable[[], Store] = getattr(import_module(module), name)
+        for is_keyed in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                title = store().name
+                print(_line(tally(store, title, is_keyed=is_keyed, folder=Path(folder) / "t")))
+
+
+def _line(found: Tally) -> str:
+    cells = (
+        found.name,
+        found.tool,
+        found.points,
+        found.runs,
+        found.repeated,
+        found.most_repeats,
+        found.asked,
+        found.unresumed + found.lost,
+    )
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+if __name__ == "__main__":
+    main()

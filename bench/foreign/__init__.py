@@ -1,0 +1,1 @@
+"""Durable stores of others under the same deaths as ours."""
