@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator
 from pathlib import Path
 from textwrap import dedent
@@ -167,6 +168,7 @@ async def test_serialized_requests_do_not_overlap(serialize: bool, most: int, be
 
 HANDLER = """
 import asyncio
+import inspect
 from pyodide.ffi import can_run_sync, run_sync
 from workers import Response, WorkerEntrypoint
 
@@ -398,3 +400,25 @@ async def test_a_switching_task_inside_another_goes_on_in_its_next_steps(
     answer = await client.send(worker)
 
     assert answer.text == "[0, 1, 2]"
+
+
+async def test_a_task_group_may_cancel_a_switching_task(platform: None) -> None:
+    from localedge.sdk.stack_switch import Switching
+
+    stack_switch.want()
+    never, begun = asyncio.Event(), asyncio.Event()
+
+    async def waits() -> None:
+        begun.set()
+        await never.wait()
+
+    switching = Switching(waits())
+    states = [inspect.getcoroutinestate(switching)]
+    task = asyncio.get_running_loop().create_task(switching)
+    await begun.wait()
+    states.append(inspect.getcoroutinestate(switching))
+    task.cancel()
+    await asyncio.wait((task,))
+    states.append(inspect.getcoroutinestate(switching))
+
+    assert states == [inspect.CORO_CREATED, inspect.CORO_SUSPENDED, inspect.CORO_CLOSED]

@@ -13,7 +13,7 @@ from localedge.binding import EnvWrapper, JsBinding
 from localedge.jsproxy import JsProxy
 from localedge.probe import Call, Probe
 from localedge.sdk.fetcher import Fetcher
-from localedge.values import JsObject, NativeFunction
+from localedge.values import JsBuffer, JsObject, NativeFunction
 
 
 class RawEnv(dict[str, Any]):
@@ -78,9 +78,11 @@ def _observed(value: Any, name: str, probe: Probe) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """`value` without the probes around bindings, so that a statement reaches `batch`."""
+    """`value` as bindings take it: a statement without its probe, a typed array as bytes."""
     if isinstance(value, _RawBinding):
         return value._binding
+    if isinstance(value, JsBuffer):
+        return bytes(value)
     if type(value) is list:
         return [_plain(item) for item in value]
     return value

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Awaitable, Coroutine, Generator, Iterator
 from pathlib import Path
+from types import GeneratorType
 from typing import Any, Final, NoReturn
 
 _wanted: Final[list[bool]] = []
@@ -62,23 +63,40 @@ def forget() -> None:
 class Switching(Coroutine[Any, Any, Any]):
     """`running`, so that code inside it, at any depth, can call `run_sync`.
 
-    Shape: it can be awaited, or be a task of its own; `cr_code` is that of `running`.
+    Shape: it can be awaited, or be a task of its own; `cr_code` is that of `running`, and what
+    `inspect.getcoroutinestate` reads (anyio does, before it cancels a task) is how far it is.
     """
 
     __slots__ = ("_running", "_steps")
 
     def __init__(self, running: Coroutine[Any, Any, Any]) -> None:
         self._running = running
-        self._steps: Generator[Any, Any, Any] | None = None
+        self._steps: GeneratorType[Any, Any, Any] | None = None
 
     @property
     def cr_code(self) -> Any:
         """The code that runs."""
         return getattr(self._running, "cr_code", None)
 
+    @property
+    def cr_running(self) -> bool:
+        """Whether it is being executed."""
+        return self._steps is not None and self._steps.gi_running
+
+    @property
+    def cr_suspended(self) -> bool:
+        """Whether it has begun, and waits."""
+        steps = self._steps
+        return steps is not None and not steps.gi_running and steps.gi_frame is not None
+
+    @property
+    def cr_frame(self) -> Any:
+        """Its frame; None once it is over."""
+        return self._running if self._steps is None else self._steps.gi_frame
+
     def __await__(self) -> Generator[Any, Any, Any]:
-        self._steps = _steps(self._running)
-        return self._steps
+        self._steps = steps = _steps(self._running)
+        return steps
 
     def send(self, value: Any) -> Any:
         """Go on to where something has to be waited for, which is returned."""
@@ -104,7 +122,12 @@ def switchable(running: Any) -> Any:
     return Switching(running)
 
 
-def _steps(running: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _steps(running: Coroutine[Any, Any, Any]) -> GeneratorType[Any, Any, Any]:
+    made: GeneratorType[Any, Any, Any] = _switched(running)  # type: ignore[assignment]  # it is one
+    return made
+
+
+def _switched(running: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
     sent: Any = None
     error: BaseException | None = None
     while True:

@@ -43,7 +43,9 @@ async def fetch(
     if running.done():
         await lifespan.shut_down()
     else:
-        _go_on(ctx, _finish(running, lifespan))
+        # Both tasks began with the request, and go on after it with what waits for them.
+        for task in (running, lifespan.task, asyncio.ensure_future(_finish(running, lifespan))):
+            _go_on(ctx, task)
     response.encode_body = (options or BaseOptions()).encode_body
     return JsProxy(response)
 
@@ -55,12 +57,12 @@ async def _finish(running: asyncio.Task[None], lifespan: asgi_lifespan.Lifespan)
         await lifespan.shut_down()
 
 
-def _go_on(ctx: Any, finishing: Any) -> None:
+def _go_on(ctx: Any, task: asyncio.Future[Any]) -> None:
     context = ctx if isinstance(ctx, ExecutionContext) else current.get()
     if context is not None:
-        context.waitUntil(finishing)
+        context.waitUntil(task)
     else:
-        run_in_background(finishing)
+        run_in_background(task)
 
 
 def request_to_scope(req: Any, env: Any) -> dict[str, Any]:

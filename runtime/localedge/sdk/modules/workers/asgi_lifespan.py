@@ -22,7 +22,7 @@ class Lifespan:
     """A lifespan under way.
 
     Shape: `state` is what the application keeps for its requests; `is_supported` is false when
-    it has no lifespan.
+    it has no lifespan; `task` is where it runs.
     """
 
     def __init__(self, app: Any) -> None:
@@ -34,7 +34,7 @@ class Lifespan:
         self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._events.put_nowait({"type": "lifespan.startup"})
         self._error: Exception | None = None
-        self._running = loop.create_task(stack_switch.switchable(self._run(app)))
+        self.task = loop.create_task(stack_switch.switchable(self._run(app)))
 
     async def wait_started(self) -> None:
         """The application has started, or has no lifespan.
@@ -59,12 +59,12 @@ class Lifespan:
             except RuntimeError as error:
                 await self._cause(error)
                 raise
-        await self._running
+        await self.task
 
     async def _cause(self, error: RuntimeError) -> None:
         """`error` has what the application raised after it had said that it failed."""
-        await asyncio.wait((self._running,), timeout=_END_S)
-        self._running.cancel()
+        await asyncio.wait((self.task,), timeout=_END_S)
+        self.task.cancel()
         error.__cause__ = self._error
 
     async def _run(self, app: Any) -> None:
