@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -58,8 +57,11 @@ class MemoryEngine(Engine):
         shared = Path("/dev/shm")
         place = str(shared) if os.access(shared, os.W_OK) else None
         self._file, name = tempfile.mkstemp(prefix="localedge-explore-", dir=place)
-        self._path = Path(name)
-        self._driver = open_unjournaled(self._path)
+        try:
+            self._driver = open_unjournaled(Path(name))
+        finally:
+            # Both have it open: nothing is left of it when they end, however they end.
+            os.unlink(name)
         self._cookie = 0
         self._schema = 0
         self._schemas = 0
@@ -107,11 +109,9 @@ class MemoryEngine(Engine):
         return int.from_bytes(os.pread(self._file, field.stop - field.start, field.start), "big")
 
     def close(self) -> None:
-        """Let go of the database; its file is gone."""
+        """Let go of the database."""
         self._driver.close()
         os.close(self._file)
-        with suppress(FileNotFoundError):
-            self._path.unlink()
 
 
 def _may_change_tables(statement: Statement) -> bool:
