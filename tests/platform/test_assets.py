@@ -251,6 +251,7 @@ def test_files_come_before_the_worker_unless_the_settings_say_otherwise(
     ("assets", "said"),
     [
         ({"directory": "nowhere"}, "does not exist"),
+        ({"binding": "ASSETS"}, "missing the required `directory` property"),
         ({"directory": "public", "run_worker_first": ["api"]}, "rules start with / or !/"),
         ({"directory": "public", "run_worker_first": ["!/x"]}, "without a ! is needed"),
         ({"directory": "public", "run_worker_first": ["/x", "/x"]}, "is there twice"),

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.platform.projects import template
 from tests.runtime.edge import Edge, edge, kill
@@ -44,6 +45,9 @@ class Default(WorkerEntrypoint):
 
     async def streamed(self, request):
         return await self.env.BACK.fetch("https://back.test/stream")
+
+    async def forever(self, request):
+        return await self.env.BACK.fetch("https://back.test/endless")
 
     async def unread(self, request):
         answer = await self.env.BACK.fetch("https://back.test/endless")
@@ -262,6 +266,18 @@ async def test_a_caller_learns_that_the_other_worker_was_killed(server: Edge) ->
     answer = await slow
 
     assert answer.text == "The other worker ended with internalError."
+
+
+async def test_a_call_ends_with_the_isolate_that_made_it(server: Edge) -> None:
+    before = server.logged().count("stream of endless ended")
+
+    async with server.http.stream("GET", "/forever") as answer:
+        kill(int(answer.headers["x-localedge-isolate"]))
+        with pytest.raises(httpx.HTTPError):
+            await answer.aread()
+    ended = await wait_until(lambda: server.logged().count("stream of endless ended") > before)
+
+    assert ended
 
 
 async def test_the_raw_env_of_the_older_world_has_services_too(tmp_path: Path) -> None:

@@ -143,3 +143,44 @@ async def test_a_config_with_a_byte_order_mark_runs(tmp_path: Path) -> None:
         answer = await server.get("/")
 
     assert answer.text == "read"
+
+
+CLIENTS = """
+import json
+from urllib.request import urlopen
+
+import httpx
+from workers import Response, WorkerEntrypoint, fetch
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        url = self.env.UPSTREAM
+        with urlopen(url) as answer:
+            found = [answer.read().decode()]
+        with httpx.Client(trust_env=False) as client:
+            found.append(client.get(url).text)
+        async with httpx.AsyncClient(trust_env=False) as client:
+            found.append((await client.get(url)).text)
+        found.append(await (await fetch(url)).text())
+        return Response.json(found)
+"""
+UPSTREAM = """
+from workers import Response, WorkerEntrypoint
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        return Response("upstream")
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.anyio
+async def test_http_clients_work_in_handlers_synchronous_ones_too(tmp_path: Path) -> None:
+    template(tmp_path / "upstream", UPSTREAM)
+
+    async with edge(tmp_path / "upstream") as upstream:
+        template(tmp_path / "mine", CLIENTS, vars={"UPSTREAM": upstream.run.url})
+        async with edge(tmp_path / "mine") as server:
+            answer = await server.get("/")
+
+    assert answer.json() == ["upstream"] * 4

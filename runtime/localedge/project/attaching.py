@@ -47,11 +47,17 @@ def attached(
     )
 
 
-def check_assets(assets: Assets | None, *, shown: str) -> None:
-    """Pass when the folder of static files is there.
+def check_assets(assets: Assets | None, given: Json, *, shown: str) -> None:
+    """Pass when the folder of static files that the configuration has `given` is there.
 
     Source: workers-sdk packages/wrangler/src/assets.ts, read 2026-12-01.
     """
+    if assets is None and given is not None:
+        raise refusal(
+            "config/assets-directory",
+            f"The `assets` property in {shown} is missing the required `directory` property.",
+            'Name the folder of static files: directory = "./public".',
+        )
     if assets is not None and not assets.directory.is_dir():
         raise refusal(
             "config/assets-missing",

@@ -140,6 +140,7 @@ class _Call:
         if body is True:
             number = self.number
             self.body = Inbox(lambda size: self._send((CREDIT, number, size)))
+        # Differs: on the platform static files of the other worker come before it here too.
         isolate = pool.pick() or await pool.acquire()
         exchange = isolate.service(method, url, lines, body, ray, entrypoint, props)
         uploading = asyncio.ensure_future(_upload(self.body, exchange)) if self.body else None

@@ -15,6 +15,7 @@ from localedge.isolate.environment import open_env
 from localedge.probe import Probe
 from localedge.project import load
 from localedge.project.models import Project
+from localedge.sdk import finder
 from localedge.supervisor import valkey
 
 
@@ -52,6 +53,10 @@ async def opened(world: World, kv_url: str | None) -> AsyncIterator[EnvWrapper]:
     """
     project = world.project
     async with AsyncExitStack() as stack:
+        if project.attached.classes():
+            # Bindings that answer requests do so with the objects of `workers`.
+            finder.install()
+            stack.callback(finder.remove)
         if kv_url is None and project.kv_namespaces:
             kv_url = await stack.enter_async_context(valkey.running(world.state / "kv"))
         boot = Boot(project=project, state=world.state, kv_url=kv_url, generation=0)
