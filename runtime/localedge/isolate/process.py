@@ -32,6 +32,7 @@ from localedge.isolate.wire import NOTE, Channel, Frame
 from localedge.isolate.world import world_of
 from localedge.jsproxy import show_null_as
 from localedge.probe import Probe
+from localedge.sdk import nested_run
 from localedge.sdk.dispatch import load_worker
 from localedge.sdk.host import Host, set_host
 from localedge.sdk.lacking import hinting
@@ -126,13 +127,16 @@ async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, mask: Mask, star
     stack.push_async_callback(host.aclose)
     sys.argv[:] = [str(boot.project.main)]
     add_packages(boot.project.root)
+    loop = asyncio.get_running_loop()
+    if world.python >= (3, 13):
+        nested_run.install(loop)
     with hinting(boot.project.bundle), tighten(boot.project, probe):
         worker = load_worker(
             boot.project.main,
             is_legacy=world.is_legacy,
             allows_global_handlers=world.allows_global_handlers,
         )
-    asyncio.get_running_loop().set_task_factory(task_factory)
+    loop.set_task_factory(task_factory)
     life.serving = Serving(worker, env, life.channel, mask)
     ready = Ready(
         handlers=tuple(sorted(worker.handlers())),

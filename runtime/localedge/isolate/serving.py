@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Final, overload
 
 from localedge.binding import EnvWrapper
+from localedge.isolate.connection_facts import FACTS
 from localedge.isolate.ownership import EVENT, Event
 from localedge.isolate.rpc_values import pack, unpack
 from localedge.isolate.secrets import Mask
@@ -153,7 +154,7 @@ class Serving:
         event.has_begun = True
         EVENT.set(event)
         try:
-            request = web.Request(method, url, HeaderPairs(lines), body)
+            request = web.Request(method, url, HeaderPairs(lines), body, FACTS.copy())
             response = await self._worker.fetch(request, self._env, event.context, entrypoint)
             if isinstance(response.body, ReadableStream) or (
                 response.body is not None and len(response.body) > CHUNK_BYTES

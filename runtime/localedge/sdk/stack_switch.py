@@ -30,23 +30,26 @@ def is_wanted() -> bool:
     return bool(_wanted)
 
 
-_NAME: Final = b"run_sync"
+_NAMES: Final = (b"run_sync", b"asyncio.run(", b"run_until_complete")
 _USERS: Final = ("django",)
 """Packages whose parts for the platform import it when they are first used."""
 _NOT_OURS: Final = frozenset({"node_modules", "python_modules", "__pycache__"})
 
 
 def want_for(bundle: Path) -> None:
-    """`want`, when a file of the bundle names `run_sync`, if only inside a function.
+    """`want`, when a file of the bundle names `run_sync` or what stands for it, in a function too.
 
     Without this the event that comes to the import first would have begun plainly already.
     """
     if _wanted:
         return
-    if any(name in sys.modules for name in _USERS) or any(
-        _NAME in path.read_bytes() for path in _sources(bundle)
-    ):
+    if any(name in sys.modules for name in _USERS) or any(map(_waits, _sources(bundle))):
         want()
+
+
+def _waits(source: Path) -> bool:
+    text = source.read_bytes()
+    return any(name in text for name in _NAMES)
 
 
 def _sources(bundle: Path) -> Iterator[Path]:
