@@ -305,3 +305,24 @@ async def test_the_raw_env_of_the_older_world_has_services_too(tmp_path: Path) -
         answer = await running.get("/")
 
     assert answer.text == "201 {'a': [1]} 1"
+
+
+async def test_many_calls_at_once_do_not_meet_and_leave_nothing(server: Edge) -> None:
+    async def in_flight() -> int:
+        workers = (await server.get("/cdn-cgi/localedge/status")).json()["workers"]
+        return sum(isolate["in_flight"] for w in workers for isolate in w["isolates"])
+
+    async def echoed(number: int) -> bool:
+        body = f"{number}-".encode() * (1 if number % 2 else 40_000)
+        answer = await server.http.post("/passed", headers={"x-a": str(number)}, content=body)
+        return answer.text == f"POST {server.run.url}/passed {number} {body.decode()}"
+
+    right = await asyncio.gather(*(echoed(number) for number in range(60)))
+    streams = await asyncio.gather(*(server.get("/streamed") for _ in range(20)))
+
+    async def is_idle() -> bool:
+        return await in_flight() == 0
+
+    await wait_until(is_idle)
+    assert all(right)
+    assert len({answer.text for answer in streams}) == 1

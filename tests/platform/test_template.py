@@ -93,6 +93,18 @@ def test_a_venv_of_the_same_python_needs_no_warning(tmp_path: Path) -> None:
     assert unused_packages(tmp_path) is None
 
 
+def test_the_environment_that_runs_localedge_is_not_added_again(
+    tmp_path: Path, path: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment(tmp_path, ".venv", HERE, {"some.pth": "/somewhere\nimport nowhere\n"})
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    before = list(path)
+
+    add_packages(tmp_path)
+
+    assert path == before
+
+
 def test_packages_for_emscripten_never_get_on_the_path(tmp_path: Path, path: list[str]) -> None:
     theirs = tmp_path / ".venv-workers" / "lib" / f"python{HERE}" / "site-packages"
     wheels = tmp_path / "python_modules"

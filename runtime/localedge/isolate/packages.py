@@ -18,8 +18,10 @@ def add_packages(root: Path) -> None:
 
     Shape: a `.venv` of another Python version is left alone.
     """
-    folder = _packages(root / ".venv")
-    if folder is not None:
+    environment = root / ".venv"
+    folder = _packages(environment)
+    # Of the environment that runs us, everything is there already.
+    if folder is not None and environment.resolve() != Path(sys.prefix).resolve():
         site.addsitedir(str(folder))
     sys.path[:] = [entry for entry in sys.path if _FOREIGN.isdisjoint(Path(entry).parts)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from localedge.isolate.calls import NOT_STARTED
@@ -94,12 +95,17 @@ class Outgoing:
             self._caller.send((END, number, NOT_STARTED, None))
             return
         call = self._calls[number] = _Call(self._caller, number)
+        if kind == "fetch" and what[3] is True:
+            # The body's first frames may come before the task has run its first line.
+            call.receive()
         work = call.fetch if kind == "fetch" else call.invoke
-        call.task = self._services.start(self._run(call, work(pool, entrypoint, props, *what)))
+        running = self._run(call, partial(work, pool, entrypoint, props, *what))
+        call.task = self._services.start(running)
+        call.task.add_done_callback(lambda _: self._calls.pop(number))
 
-    async def _run(self, call: _Call, work: Coroutine[Any, Any, None]) -> None:
+    async def _run(self, call: _Call, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
-            await work
+            await work()
         except EventFailed as failed:
             call.fail(failed.outcome, failed.failure)
         except NotServing as broken:
@@ -107,8 +113,6 @@ class Outgoing:
         except Exception:  # the boundary of one call: the others go on
             logger.exception("a call between workers failed")
             call.fail("internalError", None)
-        finally:
-            del self._calls[call.number]
 
 
 class _Call:
@@ -120,6 +124,10 @@ class _Call:
         self.body: Inbox | None = None
         self.window = Window()
         self._send = caller.send
+
+    def receive(self) -> None:
+        """The caller sends its body in pieces, and gets credit as they are passed on."""
+        self.body = Inbox(lambda size: self._send((CREDIT, self.number, size)))
 
     def fail(self, outcome: str, failure: Failure | None) -> None:
         """The caller learns that there is no answer, or no more of it."""
@@ -137,9 +145,6 @@ class _Call:
         body: bytes | bool | None,
         ray: str,
     ) -> None:
-        if body is True:
-            number = self.number
-            self.body = Inbox(lambda size: self._send((CREDIT, number, size)))
         # Differs: on the platform static files of the other worker come before it here too.
         isolate = pool.pick() or await pool.acquire()
         exchange = isolate.service(method, url, lines, body, ray, entrypoint, props)
