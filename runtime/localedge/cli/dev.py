@@ -109,7 +109,8 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
     for project in projects:
         for warning in (*project.warnings, *local_surprises(project)):
             printer.say(f"warning: {warning}")
-    printer.say(edge_release(projects[0]))
+    for said in dict.fromkeys(map(edge_release, projects)):
+        printer.say(said)
     first = projects[0]
     state = wishes.persist_to.resolve() if wishes.persist_to else first.state
     asked = first.local.port if wishes.port is None else wishes.port
