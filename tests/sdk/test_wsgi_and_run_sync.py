@@ -415,10 +415,12 @@ async def test_a_task_group_may_cancel_a_switching_task(platform: None) -> None:
     switching = Switching(waits())
     states = [inspect.getcoroutinestate(switching)]
     task = asyncio.get_running_loop().create_task(switching)
+    shown = repr(task)
     await begun.wait()
     states.append(inspect.getcoroutinestate(switching))
     task.cancel()
     await asyncio.wait((task,))
     states.append(inspect.getcoroutinestate(switching))
 
+    assert "coro=<waits() running at " in shown
     assert states == [inspect.CORO_CREATED, inspect.CORO_SUSPENDED, inspect.CORO_CLOSED]

@@ -95,7 +95,13 @@ class Switching(Coroutine[Any, Any, Any]):
     @property
     def cr_frame(self) -> Any:
         """Its frame; None once it is over."""
-        return self._running if self._steps is None else self._steps.gi_frame
+        steps = self._steps
+        return getattr(self._running, "cr_frame", None) if steps is None else steps.gi_frame
+
+    @property
+    def __name__(self) -> str:
+        """The name of what runs, for whoever shows the task."""
+        return getattr(self._running, "__name__", type(self._running).__name__)
 
     def __await__(self) -> Generator[Any, Any, Any]:
         self._steps = steps = _steps(self._running)
