@@ -253,14 +253,24 @@ async def test_each_failure_says_what_happened(server: Edge) -> None:
     assert "start it too, with one -c" in ghost_fetched
 
 
-async def test_a_caller_learns_that_the_other_worker_was_killed(server: Edge) -> None:
-    async def busy() -> int | None:
-        workers = (await server.get("/cdn-cgi/localedge/status")).json()["workers"]
-        isolates = next(w["isolates"] for w in workers if w["name"] == "back")
-        return next((i["pid"] for i in isolates if i["in_flight"]), None)
+async def busy(server: Edge) -> list[tuple[str, int]]:
+    """Name of the worker and pid of each isolate that has an event in flight."""
+    workers = (await server.get("/cdn-cgi/localedge/status")).json()["workers"]
+    return [(w["name"], i["pid"]) for w in workers for i in w["isolates"] if i["in_flight"]]
 
+
+async def is_idle(server: Edge) -> bool:
+    """Whether nothing is in flight. An event is over a moment after its answer is there."""
+    return not await busy(server)
+
+
+async def test_a_caller_learns_that_the_other_worker_was_killed(server: Edge) -> None:
+    async def back() -> int | None:
+        return dict(await busy(server)).get("back")
+
+    await wait_until(lambda: is_idle(server))
     slow = asyncio.ensure_future(server.get("/slow"))
-    pid = await wait_until(busy)
+    pid = await wait_until(back)
     assert pid
     kill(pid)
     answer = await slow
@@ -308,10 +318,6 @@ async def test_the_raw_env_of_the_older_world_has_services_too(tmp_path: Path) -
 
 
 async def test_many_calls_at_once_do_not_meet_and_leave_nothing(server: Edge) -> None:
-    async def in_flight() -> int:
-        workers = (await server.get("/cdn-cgi/localedge/status")).json()["workers"]
-        return sum(isolate["in_flight"] for w in workers for isolate in w["isolates"])
-
     async def echoed(number: int) -> bool:
         body = f"{number}-".encode() * (1 if number % 2 else 40_000)
         answer = await server.http.post("/passed", headers={"x-a": str(number)}, content=body)
@@ -320,9 +326,51 @@ async def test_many_calls_at_once_do_not_meet_and_leave_nothing(server: Edge) ->
     right = await asyncio.gather(*(echoed(number) for number in range(60)))
     streams = await asyncio.gather(*(server.get("/streamed") for _ in range(20)))
 
-    async def is_idle() -> bool:
-        return await in_flight() == 0
-
-    await wait_until(is_idle)
+    await wait_until(lambda: is_idle(server))
     assert all(right)
     assert len({answer.text for answer in streams}) == 1
+
+
+VERSIONED = """
+from workers import Response, WorkerEntrypoint
+
+class Default(WorkerEntrypoint):
+    def version(self):
+        return ["first", self.env.VERSION.id]
+"""
+
+
+async def test_a_call_reaches_the_newest_version_of_the_other_worker(tmp_path: Path) -> None:
+    asking = """
+    from workers import Response, WorkerEntrypoint
+
+    class Default(WorkerEntrypoint):
+        async def fetch(self, request):
+            return Response.json(await self.env.BACK.version())
+    """
+    front = template(tmp_path / "front", asking, name="front", services=SERVICES)
+    back = template(
+        tmp_path / "back", VERSIONED, name="back", version_metadata={"binding": "VERSION"}
+    )
+
+    async with edge(front, "-c", "wrangler.jsonc", "-c", "../back/wrangler.jsonc") as running:
+        old = (await running.get("/")).json()
+        again = (await running.get("/")).json()
+        entry = back / "src" / "entry.py"
+        entry.write_text(entry.read_text("utf-8").replace("first", "second"), "utf-8")
+        await running.wait_log("reloaded")
+        new = (await running.get("/")).json()
+
+    assert old == again
+    assert (old[0], new[0]) == ("first", "second")
+    assert old[1] != new[1]
+
+
+async def test_a_worker_that_cannot_be_loaded_says_so_to_its_callers(tmp_path: Path) -> None:
+    front = template(tmp_path / "front", FRONT, name="front", services=SERVICES)
+    template(tmp_path / "back", "import nothing_like_this", name="back")
+
+    async with edge(front, "-c", "wrangler.jsonc", "-c", "../back/wrangler.jsonc") as running:
+        answer = await running.get("/failures")
+
+    assert "No module named 'nothing_like_this'" in answer.json()[0]
