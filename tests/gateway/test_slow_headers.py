@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from localedge.gateway.connection import SLOW_HEADERS_S
-from localedge.gateway.listening import bind, listening
+from localedge.gateway.listening import listening
+from localedge.gateway.port import bind
 
 pytestmark = pytest.mark.anyio
 

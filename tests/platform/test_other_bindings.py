@@ -15,7 +15,8 @@ from localedge.binding import EnvWrapper
 from localedge.errors import JsException, OperatorError
 from localedge.isolate.boot import Boot
 from localedge.isolate.environment import open_env
-from localedge.isolate.ratelimits import Counters, RateLimitBinding
+from localedge.isolate.rate_counters import Counters
+from localedge.isolate.ratelimits import RateLimitBinding
 from localedge.probe import Probe
 from localedge.project import load
 from localedge.project.attached import RateLimit

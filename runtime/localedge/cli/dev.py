@@ -6,16 +6,13 @@ import asyncio
 import gc
 import logging
 import os
-import secrets
 import signal
-import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 import uvloop
@@ -23,20 +20,17 @@ import uvloop
 from localedge.cli.brief import checked
 from localedge.cli.edge_release import edge_release, local_surprises
 from localedge.cli.output import Printer
-from localedge.gateway.application import Gateway
-from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
-from localedge.gateway.journal import Journal
-from localedge.gateway.listening import bind, listening
+from localedge.gateway.port import bind
 from localedge.project import load
 from localedge.project.local import strictly
 from localedge.project.models import Project
 from localedge.project.options import LoadArguments, load_arguments
 from localedge.supervisor.launch import Launched
-from localedge.supervisor.state import Run, remove_run, write_run
-from localedge.supervisor.supervisor import Supervisor, supervised
+from localedge.supervisor.supervisor import supervised
 
 app = typer.Typer(add_completion=False)
 HOST = "127.0.0.1"
+_GATEWAY: Final = ("uvicorn.protocols.http.httptools_impl", "localedge.gateway.application")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +115,21 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
         ) as supervisor:
             for pool, loader in zip(supervisor.pools, loaders, strict=True):
                 supervisor.follow(pool, loader)
-            journal = Journal(printer.say)
-            async with _answering(supervisor, listener, state, wishes, journal) as url:
+            await _import_gateway()
+            from localedge.cli.answering import answering
+
+            await supervisor.has_kv()
+            async with answering(
+                supervisor,
+                listener,
+                state,
+                tests_scheduled=wishes.tests_scheduled,
+                say=printer.say,
+            ) as url:
                 await supervisor.pools[0].current.is_settled()
                 printer.say(f"Ready on {url}")
                 async with checked(all_arguments, printer.say):
                     await stop
-            journal.flush()
     printer.say("Stopped.")
 
 
@@ -136,37 +138,12 @@ def _loaded(arguments: LoadArguments, is_strict: bool) -> Project:
     return strictly(project) if is_strict else project
 
 
-@asynccontextmanager
-async def _answering(
-    supervisor: Supervisor,
-    listener: socket.socket,
-    state: Path,
-    wishes: Wishes,
-    journal: Journal,
-) -> AsyncIterator[str]:
-    """The URL where the workers answer, which `run.json` names until the end of the block."""
-    port = listener.getsockname()[1]
-    token = secrets.token_urlsafe(24)
-    gateway = Gateway(
-        supervisor.pools[0],
-        partial(guarded_control, supervisor, port=port, token=token),
-        control_paths=[OLD_SCHEDULED] if wishes.tests_scheduled else [],
-        journal=journal,
-    )
-    run = Run(
-        pid=os.getpid(),
-        host=HOST,
-        port=port,
-        token=token,
-        kv_url=supervisor.kv_url,
-        temporary=str(supervisor.kv.folder) if supervisor.kv else None,
-    )
-    async with listening(gateway, listener):
-        write_run(state, run)
-        try:
-            yield run.url
-        finally:
-            remove_run(state)
+async def _import_gateway() -> None:
+    """What only answers requests is imported, in steps: meanwhile the other processes start."""
+    for name in _GATEWAY:
+        await asyncio.sleep(0)
+        import_module(name)
+    await asyncio.sleep(0)
 
 
 def _stop_signal() -> asyncio.Future[None]:

@@ -1,9 +1,8 @@
-"""The port: bound before anything starts, served by uvicorn, closed in order."""
+"""The port, served by uvicorn and closed in order."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
 import time
 from collections.abc import AsyncIterator
@@ -12,36 +11,13 @@ from typing import Final
 
 import uvicorn
 
-from localedge.errors import Exit, OperatorError
 from localedge.gateway.application import Application
 from localedge.gateway.connection import SLOW_HEADERS_S, Connection
+from localedge.gateway.port import BACKLOG
 
 _GRACE_S: Final = 2
 _KEEP_ALIVE_S: Final = 75
 _SWEEP_S: Final = 1.0
-_BACKLOG: Final = 2048
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A listening socket on that address; port 0 takes a free one.
-
-    Errors: OperatorError (exit 4) when the port is in use or not allowed.
-    """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(_BACKLOG)
-    except OSError as exc:
-        listener.close()
-        reason = "is in use" if exc.errno == errno.EADDRINUSE else f"cannot be used ({exc})"
-        raise OperatorError(
-            "port/unavailable",
-            f"port {port} on {host} {reason}.",
-            f"Stop what has it, or choose another: localedge dev --port {port + 1}.",
-            exit=Exit.UNREACHABLE,
-        ) from exc
-    return listener
 
 
 @asynccontextmanager
@@ -63,7 +39,7 @@ async def listening(
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
-        backlog=_BACKLOG,
+        backlog=BACKLOG,
     )
     config.load()
     server = uvicorn.Server(config)

@@ -11,7 +11,8 @@ from localedge import clock
 from localedge.isolate.boot import Boot
 from localedge.isolate.calls import Calls, service_binding
 from localedge.isolate.hyperdrive import HyperdriveBinding
-from localedge.isolate.ratelimits import Counters, RateLimitBinding, Take
+from localedge.isolate.rate_counters import Counters
+from localedge.isolate.ratelimits import RateLimitBinding, Take
 
 
 def attached_bindings(boot: Boot, calls: Calls | None) -> dict[str, Any]:

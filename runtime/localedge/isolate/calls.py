@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Final
+from typing import Any
 
 from localedge.errors import JsException
 from localedge.isolate.ownership import EVENT
@@ -24,6 +24,7 @@ from localedge.isolate.wire import (
     CREDIT,
     DATA,
     END,
+    NOT_STARTED,
     OPEN,
     Frame,
     Inbox,
@@ -35,9 +36,6 @@ from localedge.sdk.context import current
 from localedge.sdk.fetcher import Fetcher
 from localedge.sdk.web.response import NULL_BODY_STATUSES
 from localedge.stream import ReadableStream
-
-NOT_STARTED: Final = "notStarted"
-"""The outcome of a call to a worker that this server does not run."""
 
 
 class _Call:

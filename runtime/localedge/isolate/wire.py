@@ -40,6 +40,9 @@ WINDOW_BYTES: Final = 256 * 1024
 CHUNK_BYTES: Final = 64 * 1024
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
 
+NOT_STARTED: Final = "notStarted"
+"""The outcome of a call to a worker that this server does not run."""
+
 Frame = tuple[Any, ...]
 
 

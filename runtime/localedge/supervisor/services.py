@@ -8,10 +8,19 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from localedge.isolate.calls import NOT_STARTED
 from localedge.isolate.failures import Failure
-from localedge.isolate.ratelimits import Counters
-from localedge.isolate.wire import CANCEL, CREDIT, DATA, END, OPEN, Frame, Inbox, Window
+from localedge.isolate.rate_counters import Counters
+from localedge.isolate.wire import (
+    CANCEL,
+    CREDIT,
+    DATA,
+    END,
+    NOT_STARTED,
+    OPEN,
+    Frame,
+    Inbox,
+    Window,
+)
 from localedge.supervisor.clock import EdgeClock
 from localedge.supervisor.generation import NotServing
 from localedge.supervisor.isolates import EventFailed, Exchange, Isolate

@@ -56,6 +56,7 @@ class Supervisor:
         self.pools: list[Pool] = []
         self.kv: KvServer | None = None
         self.kv_url: str | None = None
+        self._kv_started: asyncio.Task[None] | None = None
         self.clock = EdgeClock()
         self._services = Services(self.pools, self.clock, tasks.create_task)
         self._losses: deque[float] = deque(maxlen=_MOST_LOSSES)
@@ -65,8 +66,8 @@ class Supervisor:
         )
         self.forks.share_lock(lock)
 
-    async def start(self, projects: Sequence[Project]) -> None:
-        """KV is there, and the isolates of all workers are starting."""
+    def start(self, projects: Sequence[Project]) -> None:
+        """KV and the isolates of all workers are starting."""
         given = next((p.local.redis_url for p in projects if p.local.redis_url), None)
         if given is not None:
             self.kv_url = given
@@ -81,8 +82,13 @@ class Supervisor:
             self._work(crons.run())
         if self.kv is not None:
             # The isolates load meanwhile: they need it only when they use it.
-            await self.kv.start()
+            self._kv_started = self._tasks.create_task(self.kv.start())
         self._work(Watch(self.generations).run())
+
+    async def has_kv(self) -> None:
+        """KV is there. Errors: OperatorError (exit 4) when it cannot start."""
+        if self._kv_started is not None:
+            await self._kv_started
 
     def follow(self, pool: Pool, project: Callable[[], Project]) -> None:
         """`pool` is reloaded when its files change; `project` reads the configuration again."""
@@ -205,7 +211,7 @@ async def supervised(
     async with state_folder.locked(state) as lock, asyncio.TaskGroup() as tasks:
         supervisor = Supervisor(state, lock, launched or Launched(), tasks, on_record)
         try:
-            await supervisor.start(projects)
+            supervisor.start(projects)
             yield supervisor
         finally:
             await supervisor.end()

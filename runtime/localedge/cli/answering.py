@@ -1,0 +1,58 @@
+"""The part of `localedge dev` that answers requests, once the isolates are starting."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from localedge.gateway.application import Gateway
+from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
+from localedge.gateway.journal import Journal
+from localedge.gateway.listening import listening
+from localedge.supervisor.state import Run, remove_run, write_run
+from localedge.supervisor.supervisor import Supervisor
+
+
+@asynccontextmanager
+async def answering(
+    supervisor: Supervisor,
+    listener: socket.socket,
+    state: Path,
+    *,
+    tests_scheduled: bool,
+    say: Callable[[str], None],
+) -> AsyncIterator[str]:
+    """The URL where the workers answer, which `run.json` names until the end of the block.
+
+    Shape: `say` gets a line for each request; with `tests_scheduled` the older path
+    /__scheduled answers too.
+    """
+    host, port = listener.getsockname()
+    token = secrets.token_urlsafe(24)
+    journal = Journal(say)
+    gateway = Gateway(
+        supervisor.pools[0],
+        partial(guarded_control, supervisor, port=port, token=token),
+        control_paths=[OLD_SCHEDULED] if tests_scheduled else [],
+        journal=journal,
+    )
+    run = Run(
+        pid=os.getpid(),
+        host=host,
+        port=port,
+        token=token,
+        kv_url=supervisor.kv_url,
+        temporary=str(supervisor.kv.folder) if supervisor.kv else None,
+    )
+    async with listening(gateway, listener):
+        write_run(state, run)
+        try:
+            yield run.url
+        finally:
+            remove_run(state)
+    journal.flush()
