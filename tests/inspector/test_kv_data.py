@@ -79,7 +79,19 @@ async def test_a_value_is_shown_as_text_json_and_hex(connection: RedisConnection
 
     assert shown.text == '{"a":[1]}'
     assert shown.json_text == '{\n  "a": [\n    1\n  ]\n}'
-    assert shown.hex.split() == ["00000000", *"7b 22 61 22 3a 5b 31 5d 7d".split(), '{"a":[1]}']
+    assert shown.hex.split() == [
+        "00000000",
+        "7b",
+        "22",
+        "61",
+        "22",
+        "3a",
+        "5b",
+        "31",
+        "5d",
+        "7d",
+        '{"a":[1]}',
+    ]
     assert shown.metadata == "m"
     assert shown.expiration is not None
     assert 85_000 < shown.expiration * 1000 - shown.now_ms <= 90_000
