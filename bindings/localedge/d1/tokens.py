@@ -6,16 +6,19 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Final, NamedTuple
 
-_ID: Final = r"A-Za-z0-9_$\x80-\U0010ffff"
+# Sets of what is not in them: everything beyond ASCII belongs to names, and a set that counts up
+# to there takes 9 ms to compile.
+_ID: Final = r"[^\x00-\x23\x25-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]"  # [A-Za-z0-9_$ and beyond]
+_FIRST: Final = r"[^\x00-\x40\x5b-\x5e\x60\x7b-\x7f]"  # [A-Za-z_ and beyond]
 _TOKEN: Final = re.compile(
     rf"""
       (?P<space>[ \t\n\f\r]+)
     | (?P<comment>--[^\n]* | /\*(?:.*?\*/|.*))
     | (?P<quoted>'[^']*(?:''[^']*)*'? | "[^"]*(?:""[^"]*)*"? | `[^`]*(?:``[^`]*)*`? | \[[^\]]*\]?)
     | (?P<numbered>\?[0-9]*)
-    | (?P<named>[:@\#$](?:::)*[{_ID}](?:[{_ID}]|::)*(?:\([^\s)]*\))?)
-    | (?P<word>[A-Za-z_\x80-\U0010ffff][{_ID}]*)
-    | (?P<number>[0-9][{_ID}.]*)
+    | (?P<named>[:@\#$](?:::)*{_ID}(?:{_ID}|::)*(?:\([^\s)]*\))?)
+    | (?P<word>{_FIRST}{_ID}*)
+    | (?P<number>[0-9](?:{_ID}|\.)*)
     | (?P<semi>;)
     | (?P<other>.)
     """,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -13,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from localedge.errors import Exit, OperatorError
+from localedge.isolate.lean import without_plugins
 from localedge.supervisor.launch import Launched
 
 # A noun's module is imported when it is named, so that `dev` does not pay for all the others.
@@ -26,10 +25,10 @@ NOUNS = {
     "doctor": "localedge.cli.doctor",
     "check": "localedge.cli.check",
     "init": "localedge.cli.init",
+    "export": "localedge.cli.export",
     "trace": "localedge.cli.trace",
     "explore": "localedge.cli.explore",
 }
-_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 _COMPLETION = {"install_completion", "show_completion"}
 
 
@@ -45,30 +44,13 @@ class Nouns(TyperGroup):
         module = NOUNS.get(cmd_name)
         if module is None or find_spec(module) is None:
             return None
-        with _no_plugins():
+        with without_plugins():
             noun = import_module(module)
         command = typer.main.get_command(noun.app)
         command.name = cmd_name
         command.params = [p for p in command.params if p.name not in _COMPLETION]
         assert isinstance(command, TyperCommand | TyperGroup)
         return command
-
-
-@contextmanager
-def _no_plugins() -> Iterator[None]:
-    """pydantic looks for no plugins: to do so it reads the metadata of all installed packages.
-
-    Our models need none; those of the user's code are made in other processes, or later.
-    """
-    before = os.environ.get(_PLUGINS)
-    os.environ[_PLUGINS] = "__all__"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_PLUGINS]
-        else:
-            os.environ[_PLUGINS] = before
 
 
 app = typer.Typer(cls=Nouns, no_args_is_help=True, rich_markup_mode="rich")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from localedge.isolate.preload import lean_import
+from localedge.isolate.lean import lean_import
 
 if TYPE_CHECKING:
     import time_machine

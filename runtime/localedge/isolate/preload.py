@@ -6,18 +6,22 @@ Step by step, so that this process can answer in between; what a worker needs to
 from __future__ import annotations
 
 import gc
-import importlib
-import sys
 from typing import Final
 
+from localedge.isolate.lean import lean_import, without_plugins
 from localedge.sdk import finder
 
 _NEEDED: Final = ("localedge.isolate.process", "workers", "pyodide.ffi")
-_USEFUL: Final = ("js", "ada_url", "httpx", "encodings.idna", "uuid", "random")
+_USEFUL: Final = (
+    "localedge.isolate.first_model",
+    "js",
+    "ada_url",
+    "httpx",
+    "encodings.idna",
+    "uuid",
+    "random",
+)
 _CALM_MS: Final = 300
-_NOT_FOR_WORKERS: Final = ("httpx._main", "pytest")
-"""Optional parts that other packages import when they find them: httpx its command line (with
-rich), time_machine its pytest plugin. They would cost every isolate time and memory."""
 
 
 class Preload:
@@ -39,7 +43,11 @@ class Preload:
     def step(self) -> None:
         """One more module is imported."""
         finder.install()
-        lean_import((self._needed or self._useful).pop(0))
+        if self._needed:
+            with without_plugins():
+                lean_import(self._needed.pop(0))
+        else:
+            lean_import(self._useful.pop(0))
         if not self._needed:
             # The heap as it is now stays shared: a fork's collector does not write to it. Nothing
             # is collected before: imports leave next to nothing, and whoever starts waits for it.
@@ -49,16 +57,3 @@ class Preload:
         """What every worker needs is imported."""
         while self._needed:
             self.step()
-
-
-def lean_import(name: str) -> None:
-    """The module is imported without the optional parts that no worker needs."""
-    hidden = [module for module in _NOT_FOR_WORKERS if module not in sys.modules]
-    for module in hidden:
-        # None means "not there" to the import system.
-        sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        importlib.import_module(name)
-    finally:
-        for module in hidden:
-            del sys.modules[module]
