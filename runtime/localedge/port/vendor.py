@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -55,6 +55,19 @@ def vendor(
         place = exc.filename or target
         raise OperatorError("agent/cannot-write", f"{place}: {exc.strerror}") from exc
     return Vendored(target, written, removed, new, tuple(known.values()))
+
+
+def copy_package(source: Path, bundle: Path, *, version: str) -> Path:
+    """`bundle`, which has no such package, has the one at `source`; where it is now."""
+    target = bundle / PACKAGE
+    _copy(_contents(source), target, version)
+    return target
+
+
+def missing_migrations(source: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """What the migrations of the package at `source` do that none called one of `names` does."""
+    there = {_what(name) for name in names}
+    return tuple(what for path in _sources(source) if (what := _what(path.name)) not in there)
 
 
 # --- the package ---

@@ -19,11 +19,11 @@ def is_provided(module: str, dependencies: Dependencies) -> bool:
     declared = {name for name, _ in dependencies.requirements}
     if canonicalize_name(module) in declared:
         return True
-    owners = _owners(module)
-    if owners & declared:
+    from_packages = owners(module)
+    if from_packages & declared:
         return True
     needed, is_complete = _closure(frozenset(declared))
-    return not is_complete or bool(owners & needed) or canonicalize_name(module) in needed
+    return not is_complete or bool(from_packages & needed) or canonicalize_name(module) in needed
 
 
 def version(name: str) -> str | None:
@@ -39,7 +39,8 @@ def _distributions() -> dict[str, list[str]]:
     return {module: [*names] for module, names in metadata.packages_distributions().items()}
 
 
-def _owners(module: str) -> frozenset[str]:
+def owners(module: str) -> frozenset[str]:
+    """The packages on this machine that the top-level `module` comes from."""
     return frozenset(canonicalize_name(name) for name in _distributions().get(module, ()))
 
 

@@ -13,6 +13,8 @@ from localedge.port.check import silence
 from localedge.port.check.silence import Silences
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+EXPORT_RECORD: Final = ".localedge-export.json"
+"""Lies in a folder that `localedge export` has made; names its files."""
 _SKIPPED: Final = {"node_modules", "python_modules", "__pycache__", "vendor"}
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 
@@ -120,15 +122,15 @@ def read(file: Path) -> Source:
 
 
 def files_of(bundle: Path) -> Iterator[Path]:
-    """The Python files of a bundle, without caches, vendored packages and environments."""
+    """The Python files of a bundle, without caches, vendored packages, environments and exports."""
     for folder, folders, names in os.walk(bundle):
         folders[:] = sorted(name for name in folders if _is_searched(Path(folder, name)))
         yield from (Path(folder, name) for name in sorted(names) if name.endswith(".py"))
 
 
 def _is_searched(folder: Path) -> bool:
-    is_environment = (folder / "pyvenv.cfg").is_file()
-    return not (folder.name in _SKIPPED or folder.name.startswith(".") or is_environment)
+    is_made = (folder / "pyvenv.cfg").is_file() or (folder / EXPORT_RECORD).is_file()
+    return not (folder.name in _SKIPPED or folder.name.startswith(".") or is_made)
 
 
 def functions(tree: ast.AST) -> Iterator[Function]:

@@ -1,0 +1,1 @@
+"""Writes the project that the edge's own tools deploy."""
