@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import attrgetter
 from types import coroutine
 from typing import Any, ClassVar, Never
@@ -108,7 +108,7 @@ class _Method:
         # who stops waiting does not stop it.
         if self._binding.goes_on_by_itself and not self._probe.observers:
             # A task would have the loop turn three times more for each call.
-            return self._finish(*_begun(self._function(*arguments)))
+            return self._begin(self._function(*arguments))
         return self._collect(asyncio.ensure_future(self._observed(arguments)))
 
     def _observed(self, arguments: list[Any]) -> Coroutine[Any, Any, Any]:
@@ -120,8 +120,25 @@ class _Method:
         call = Call(kind, self._name, self._platform_name, tuple(arguments), target=self._binding)
         return probe.run(call, lambda: self._function(*arguments))
 
-    async def _finish(self, running: Coroutine[Any, Any, Any], first: _Step) -> Any:
-        return self._wrap(await _rest(running, first))
+    def _begin(self, running: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
+        """The result of `running`, which is run up to where it first waits."""
+        try:
+            waits_for = running.send(None)
+        except StopIteration as end:
+            return self._over(end.value)
+        except (Exception, asyncio.CancelledError, GeneratorExit) as exc:  # noqa: BLE001
+            # The caller gets it where a task would have raised it: when it awaits.
+            return self._failed(exc)
+        return self._finish(running, waits_for)
+
+    async def _over(self, value: Any) -> Any:
+        return self._wrap(value)
+
+    async def _failed(self, error: BaseException) -> Any:
+        raise error
+
+    async def _finish(self, running: Coroutine[Any, Any, Any], waits_for: Any) -> Any:
+        return self._wrap(await _rest(running, waits_for))
 
     async def _collect(self, running: asyncio.Future[Any]) -> Any:
         return self._wrap(await asyncio.shield(running))
@@ -132,44 +149,19 @@ class _Method:
         return from_js(value)
 
 
-class _Step:
-    """How far a coroutine has come: what it waits for, or how it has ended."""
-
-    __slots__ = ("error", "is_over", "value", "waits_for")
-
-    def __init__(self, step: Callable[[], Any]) -> None:
-        self.is_over = False
-        self.error: BaseException | None = None
-        self.value = self.waits_for = None
-        try:
-            self.waits_for = step()
-        except StopIteration as end:
-            self.is_over = True
-            self.value = end.value
-        except (Exception, asyncio.CancelledError, GeneratorExit) as exc:  # noqa: BLE001
-            # The caller gets it where a task would have raised it: when it awaits.
-            self.is_over = True
-            self.error = exc
-
-
-def _begun(running: Coroutine[Any, Any, Any]) -> tuple[Coroutine[Any, Any, Any], _Step]:
-    """`running`, run up to where it first waits."""
-    return running, _Step(partial(running.send, None))
-
-
 @coroutine
-def _rest(running: Coroutine[Any, Any, Any], step: _Step) -> Generator[Any, Any, Any]:
-    """The result of `running`, which has come as far as `step`."""
-    while not step.is_over:
+def _rest(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
+    """The result of `running`, which waits for `waits_for` already."""
+    try:
+        yield waits_for
+    except (Exception, asyncio.CancelledError, GeneratorExit) as exc:  # noqa: BLE001
         try:
-            value = yield step.waits_for
-        except (Exception, asyncio.CancelledError, GeneratorExit) as exc:  # noqa: BLE001
-            step = _Step(partial(running.throw, exc))
-        else:
-            step = _Step(partial(running.send, value))
-    if step.error is not None:
-        raise step.error
-    return step.value
+            waits_for = running.throw(exc)
+        except StopIteration as end:
+            return end.value
+        return (yield from _rest(running, waits_for))
+    # The event loop sends nothing but None into a coroutine, as this does at its first step.
+    return (yield from running)
 
 
 class _EnvWrapper:

@@ -6,6 +6,12 @@ Source: reference/kv-d1-contract.md 2.11 and section 6, read 2026-12-01.
 from __future__ import annotations
 
 import hashlib
+from typing import Final
+
+CREATE_METADATA: Final = (
+    "CREATE TABLE IF NOT EXISTS _cf_METADATA (key INTEGER PRIMARY KEY, value BLOB) WITHOUT ROWID"
+)
+"""The platform's own table, where the counter of bookmarks lies under the key 2."""
 
 
 def bookmark_text(counter: int) -> str:

@@ -66,24 +66,28 @@ class D1PreparedStatement(JsBinding):
         """What the engine runs."""
         return Query(parse(self.statement), self._values)
 
+    @property
+    def _unmeasured(self) -> Query:
+        return Query(parse(self.statement), self._values, is_measured=False)
+
     def bind(self, *params: Any) -> D1PreparedStatement:
         """A new statement with `params` in place of any earlier ones."""
         values = tuple([bound(param) for param in params])
         return D1PreparedStatement(self._runner, self.statement, params, values)
 
-    async def _result(self) -> Result:
-        (result,) = await _run(self._runner, [self.query])
+    async def _result(self, query: Query) -> Result:
+        (result,) = await _run(self._runner, [query])
         return result
 
     async def all(self, *_options: Any) -> JsDict:
         """Rows as objects, with `success` and `meta`."""
-        return result_out(await self._result())
+        return result_out(await self._result(self.query))
 
     run = all
 
     async def first(self, column: Any = UNDEFINED, *_rest: Any) -> Any:
         """The first row as an object, or its `column`; null when there is no row."""
-        result = await self._result()
+        result = await self._result(self._unmeasured)
         if not result.rows:
             return None
         row = objects_out(result._replace(rows=result.rows[:1]))[0]
@@ -96,7 +100,7 @@ class D1PreparedStatement(JsBinding):
 
     async def raw(self, options: Any = UNDEFINED, *_rest: Any) -> list[list[Any]]:
         """Rows as arrays, with a leading row of names for `columnNames`."""
-        result = await self._result()
+        result = await self._result(self._unmeasured)
         rows = rows_out(result.rows)
         wants_names = isinstance(options, dict) and js_truthy(options.get("columnNames"))
         return [list(result.columns), *rows] if wants_names else rows

@@ -15,10 +15,12 @@ class Query(NamedTuple):
     """One prepared text with its values.
 
     Shape: `parsed` may hold several statements; `values` belong to the last one, positional.
+    Without `is_measured` the result's `size_after` is left out.
     """
 
     parsed: Parsed
     values: tuple[Value, ...] = ()
+    is_measured: bool = True
 
 
 class Result(NamedTuple):

@@ -14,16 +14,26 @@ class Program(str):
     text; the driver recognises this one, and leaves the outcome in `results`.
 
     Shape: `now_s` is the worker's time where it differs from the machine's, else None; `real_s`
-    is the machine's, filled in when `now_s` was given.
+    is the machine's, filled in when `now_s` was given. `is_one_look` for one statement that reads,
+    of which only the rows are asked for: it needs no transaction around it.
     """
 
-    __slots__ = ("is_read_only", "now_s", "queries", "real_s", "results", "sets_pragma")
+    __slots__ = (
+        "is_one_look",
+        "is_read_only",
+        "now_s",
+        "queries",
+        "real_s",
+        "results",
+        "sets_pragma",
+    )
 
     queries: Sequence[Query]
     now_s: float | None
     real_s: float | None
     results: list[Result]
     is_read_only: bool
+    is_one_look: bool
     sets_pragma: bool
 
     def __new__(cls, queries: Sequence[Query], *, now_s: float | None = None) -> Program:
@@ -37,6 +47,12 @@ class Program(str):
         for query in queries:
             self.is_read_only &= query.parsed.is_read_only
             self.sets_pragma |= query.parsed.sets_pragma
+        self.is_one_look = (
+            self.is_read_only
+            and len(queries) == 1
+            and len(queries[0].parsed.statements) == 1
+            and not queries[0].is_measured
+        )
         return self
 
 

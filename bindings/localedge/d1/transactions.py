@@ -14,6 +14,7 @@ from typing import Final, cast
 from localedge.d1 import rules, texts
 from localedge.d1.attempts import Busy, Lenient, replacing, until_free, works_leniently
 from localedge.d1.authorizer import Authorizer
+from localedge.d1.bookmarks import CREATE_METADATA
 from localedge.d1.connection import Connection
 from localedge.d1.engine import EngineError, Query, Result, Row, Value
 from localedge.d1.functions import SqlError
@@ -31,10 +32,7 @@ _PAGE_COUNT: Final = f"PRAGMA page_count {OWN_MARK}"
 _FREE_PAGES: Final = f"PRAGMA freelist_count {OWN_MARK}"
 _DATA_VERSION: Final = f"PRAGMA data_version {OWN_MARK}"
 _RESETS: Final = tuple(f"{reset} {OWN_MARK}" for reset in rules.RESETS)
-_CREATE_BOOKMARKS: Final = (
-    "CREATE TABLE IF NOT EXISTS _cf_METADATA (key INTEGER PRIMARY KEY, value BLOB) WITHOUT ROWID "
-    f"{OWN_MARK}"
-)
+_CREATE_BOOKMARKS: Final = f"{CREATE_METADATA} {OWN_MARK}"
 _NEXT_BOOKMARK: Final = (
     "INSERT INTO _cf_METADATA (key, value) VALUES (2, 1) "
     f"ON CONFLICT (key) DO UPDATE SET value = value + 1 RETURNING value {OWN_MARK}"
@@ -99,6 +97,8 @@ class Transactions:
         connection = self._connection
         results: list[Result] = []
         try:
+            if program.is_one_look:
+                return [self._query(program.queries[0])]
             self.own(_BEGIN_READING if program.is_read_only else _BEGIN_WRITING)
             for query in program.queries:
                 results.append(self._query(query))
@@ -174,7 +174,7 @@ class Transactions:
 
     def _query(self, query: Query) -> Result:
         started = time.perf_counter()
-        parsed, values = query
+        parsed, values, _ = query
         if parsed.refusal is not None:
             raise EngineError(parsed.refusal)
         *before, last = parsed.statements
