@@ -14,7 +14,13 @@ from localedge.cli.nouns import run
 from localedge.port.vendor import RECORD
 
 ROOT = Path(__file__).parents[2]
-WHAT = ("create_agent_state", "guard_agent_state", "create_team_state", "keep_team_history")
+WHAT = (
+    "create_agent_state",
+    "guard_agent_state",
+    "create_team_state",
+    "keep_team_history",
+    "close_team_state",
+)
 
 
 @pytest.fixture
@@ -100,7 +106,7 @@ def test_migrations_that_came_between_do_not_renumber_ours(project: Path) -> Non
 def test_a_newer_library_brings_only_what_is_new(project: Path) -> None:
     vendor()
     package = project / "src" / "edgestate"
-    last = project / "migrations" / f"0004_{WHAT[-1]}.sql"
+    last = project / "migrations" / f"000{len(WHAT)}_{WHAT[-1]}.sql"
     last.unlink()
     record = json.loads((package / RECORD).read_text())
     shutil.copy(package / "clock.py", package / "gone.py")

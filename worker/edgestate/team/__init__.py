@@ -12,7 +12,7 @@ from edgestate.team.breaker import Breaker, Tally
 from edgestate.team.cache import Cache, Versioned
 from edgestate.team.contexts import Context, Contexts
 from edgestate.team.dead_letters import DeadLetter, DeadLetters
-from edgestate.team.desk import Cycle, Desk, Identity, Role, Write
+from edgestate.team.desk import Desk
 from edgestate.team.diagnosis import Symptom, examine
 from edgestate.team.errors import (
     AccessDenied,
@@ -48,6 +48,7 @@ from edgestate.team.snapshots import Restored, Snapshots
 from edgestate.team.team import Bootstrap, TeamMember
 from edgestate.team.traces import Event, life_of
 from edgestate.team.tracing import trace_id, traced
+from edgestate.team.writes import Cycle, Identity, Role, Write
 
 __all__ = [
     "POLICIES",

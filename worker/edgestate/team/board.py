@@ -13,11 +13,12 @@ from edgestate.d1_leases import positive_ttl
 from edgestate.errors import FenceLost, LeaseLost, StateError, TaskNotFound, VersionConflict
 from edgestate.keys import check_id
 from edgestate.team.board_rows import LANES, BoardTask, Result, result_of, task_of
-from edgestate.team.desk import Cycle, Desk, Refused, Write, new_id, pause, request_of, text_of
+from edgestate.team.desk import Desk, Refused, pause
 from edgestate.team.record import says
 from edgestate.team.snapshots import Snapshots
 from edgestate.team.sql import board as sql
 from edgestate.team.sql.settings import SELECT_REVISION
+from edgestate.team.writes import Cycle, Write, new_id, request_of, text_of
 
 LEASE_S: Final = 30.0
 MAX_CLAIMS: Final = 5
@@ -106,7 +107,7 @@ class Board:
     async def look(self, *, limit: int = 16, own_lane: bool = False) -> list[tuple[str, int]]:
         """Tasks that may be taken, with their versions: for an agent that chooses for itself."""
         lane = self._lane if own_lane else None
-        (rows,) = await self._desk.read(says(sql.LOOK, self._desk.me, lane, limit))
+        (rows,) = await self._desk.read(says(sql.LOOK, self._desk.me, lane, limit, MAX_CLAIMS))
         return [(row["task_id"], row["version"]) for row in rows]
 
     async def take(self, task_id: str, version: int, *, ttl_s: float = LEASE_S) -> Held:
@@ -123,7 +124,7 @@ class Board:
             int(now * 1000),
         )
         rows = await self._desk.send(
-            says(sql.TAKE, *values, task_id, version),
+            says(sql.TAKE, *values, task_id, version, MAX_CLAIMS),
             says(sql.SELECT_CLAIM, claim_id),
             says(SELECT_REVISION),
         )
@@ -188,7 +189,6 @@ class Board:
         for attempt in range(SNAPSHOT_TRIES):
             statements = [
                 *self._result(held, summary, value),
-                *(s for effect in effects for s in effect.statements),
                 *await self._snapshots.taking(task),
             ]
             write = Write(
@@ -198,6 +198,7 @@ class Board:
                 tuple(statements),
                 answer=says(sql.ANSWER_COMPLETED, task.task_id),
                 cycle=held.cycle,
+                effects=tuple(effects),
             )
             try:
                 await self._desk.write(

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 from pydantic import JsonValue
 
 from edgestate.team.context_keys import context_key
-from edgestate.team.desk import Cycle, Role
 from edgestate.team.errors import CyclicPlan
+from edgestate.team.writes import Cycle, Role
 
 Status = Literal["pending", "running", "completed", "failed"]
 LANES: Final = 4

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from edgestate.team.desk import Desk, Write
+from edgestate.team.desk import Desk
 from edgestate.team.messages import Messages
 from edgestate.team.record import Statement, says
 from edgestate.team.saga_rows import Done, SagaDefinition, SagaStep, SagaStepFailed, StepCall
 from edgestate.team.sql import sagas as sql
 from edgestate.team.tracing import trace_id
+from edgestate.team.writes import Write
 
 NAME: Final = "collect-process-store"
 FORMAT_INVALID: Final = "format_invalid"

@@ -14,7 +14,7 @@ from edgestate.errors import StateError, TaskNotFound, VersionConflict
 from edgestate.keys import check_id
 from edgestate.team.board_rows import LANES, lane_of
 from edgestate.team.context_keys import context_key
-from edgestate.team.desk import Cycle, Desk, Write, request_of, text_of
+from edgestate.team.desk import Desk
 from edgestate.team.errors import ContextConflictError, ContextExists, UnknownContext
 from edgestate.team.messages import EVERYONE, RESYNC_REQUESTED, Messages
 from edgestate.team.record import says
@@ -22,6 +22,7 @@ from edgestate.team.sql import contexts as sql
 from edgestate.team.sql import messages as messages_sql
 from edgestate.team.sql.writing import SELECT_POINTER
 from edgestate.team.tracing import trace_id
+from edgestate.team.writes import Cycle, Write, request_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,8 @@ class Contexts:
         Shape: `context`, if given, is what must have been frozen. The pointer moves by one and
         never back. Freezing what is frozen already, with the same content, changes nothing.
         Errors: ContextExists for another content; ContextConflictError if `version` is not the
-        next one; AccessDenied for all but the planner.
+        next one; UnknownContext if nothing was drafted, or the goal is completed; TaskNotFound;
+        AccessDenied for all but the planner.
         """
         (rows,) = await self._desk.read(says(sql.SELECT_CONTEXT, task_id, version))
         if rows and rows[0]["frozen"]:
@@ -147,7 +149,11 @@ class Contexts:
         )
 
         async def why(_reason: str) -> StateError:
-            return await self._desk.behind(Cycle(task_id, version - 1, key))
+            current = await self.current_version(task_id)
+            if current != version - 1:
+                return ContextConflictError(version - 1, current)
+            # The next one it is: there is no draft of it, or the goal is reached.
+            return UnknownContext(key)
 
         await self._desk.write(write, refused=why)
         return version
@@ -158,10 +164,11 @@ class Contexts:
         """The context of that version, if it is the newest; with `pinned` also an older one.
 
         Who reads a pinned one may finish thinking, and not commit: writes check the pointer.
-        Errors: ContextConflictError with the document's text; TaskNotFound.
+        Errors: ContextConflictError with the document's text; TaskNotFound if there is no such
+        goal: contexts are those of goals, also for who works on a subtask.
         """
         current = await self.current_version(task_id)
-        if current != expected_version and not (pinned and expected_version < current):
+        if current != expected_version and not (pinned and 1 <= expected_version < current):
             raise ContextConflictError(expected_version, current)
         (rows,) = await self._desk.read(says(sql.SELECT_CONTEXT, task_id, expected_version))
         return _context(rows[0]).payload

@@ -7,11 +7,12 @@ from typing import Literal
 
 from edgestate import clock
 from edgestate.errors import StateError
-from edgestate.team.desk import Desk, Write
+from edgestate.team.desk import Desk
 from edgestate.team.errors import NoDeadLetter
 from edgestate.team.record import says
 from edgestate.team.sql import board as board_sql
 from edgestate.team.sql import sagas as sql
+from edgestate.team.writes import Write
 
 
 @dataclass(frozen=True, slots=True)

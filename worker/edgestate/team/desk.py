@@ -7,20 +7,15 @@ identity was given by the server, and its role is looked up in the database with
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import random
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
-
-from pydantic import JsonValue
+from typing import Any, Final
 
 from edgestate import clock
 from edgestate.d1_call import GuardRefused, Rows
 from edgestate.errors import StateError, StoreRejected, StoreUnavailable, VersionConflict
-from edgestate.keys import MAX_ID_BYTES, check_id
+from edgestate.keys import check_id
 from edgestate.team.errors import (
     AccessDenied,
     ContextConflictError,
@@ -30,49 +25,12 @@ from edgestate.team.errors import (
 from edgestate.team.record import Record, Statement, says
 from edgestate.team.sql import writing
 from edgestate.team.tracing import logger_of, trace_id
+from edgestate.team.writes import ROLES, Cycle, Identity, Write, fingerprint, new_id, text_of
 
 logger = logger_of(__name__)
 
-Role = Literal["planner", "worker", "critic"]
-ROLES: Final[tuple[Role, ...]] = ("planner", "worker", "critic")
 CONFLICTS: Final = frozenset({"version_conflict", "fence_lost", "context_conflict"})
 PAUSE_S: Final = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who writes: the agent, what it is, and which of its lives this is."""
-
-    agent_id: str
-    role: Role
-    incarnation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cycle:
-    """A work cycle of an agent: the goal and the frozen context that it declared."""
-
-    task_id: str
-    version: int
-    context_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """What one request changes.
-
-    Shape: `body` is what makes two requests the same; `answer` is stored with the request and
-    returned for each repetition: a value, or a statement that sets it (?1 the request's id).
-    """
-
-    operation: str
-    what: str
-    body: JsonValue
-    statements: tuple[Statement, ...]
-    answer: JsonValue | Statement = None
-    roles: tuple[Role, ...] = ROLES
-    cycle: Cycle | None = None
-
 
 Refused = Callable[[str], Awaitable[StateError]]
 
@@ -87,6 +45,7 @@ class Desk:
         self.record = record
         self.identity = identity
         self._tries = tries
+        self._is_confirmed = identity.is_confirmed
 
     @property
     def me(self) -> str:
@@ -96,8 +55,12 @@ class Desk:
     async def read(self, *statements: Statement) -> list[Rows]:
         """The rows of each statement, read in one transaction, asked again if need be.
 
-        Errors: StoreUnavailable.
+        Errors: StoreUnavailable; AccessDenied for who is not in the team.
         """
+        await self.must_be_enrolled()
+        return await self._read(statements)
+
+    async def _read(self, statements: Sequence[Statement]) -> list[Rows]:
         for attempt in range(self._tries):
             try:
                 return await self.record.batch(statements, "read")
@@ -110,9 +73,11 @@ class Desk:
     async def send(self, *statements: Statement) -> list[Rows]:
         """The rows of a write that may be sent again as it is.
 
-        Errors: what a guard says; StoreUnavailable if the outcome is still unknown.
+        Errors: what a guard says; StoreUnavailable if the outcome is still unknown; AccessDenied
+        for who is not in the team.
         """
-        return await self._sent(statements)
+        await self.must_be_enrolled()
+        return await sent(self.record, statements, tries=self._tries)
 
     async def write(
         self, write: Write, *, request_id: str | None = None, refused: Refused | None = None
@@ -126,10 +91,10 @@ class Desk:
         taken = self.record.tally.taken()
         statements = self._statements(write, request_id, taken)
         try:
-            rows = await self._sent(statements)
+            rows = await sent(self.record, statements, tries=self._tries)
         except GuardRefused as error:
             self.record.tally.update(taken)
-            raise await self._refusal(write, error.reason, refused) from error
+            raise await self.refusal(write, error.reason, refused) from error
         except StoreRejected as error:
             self.record.tally.update(taken)
             if "write_requests.request_id" in str(error):
@@ -137,22 +102,12 @@ class Desk:
             raise
         return json.loads(rows[-1][0]["answer"])
 
-    async def _sent(self, statements: Sequence[Statement]) -> list[Rows]:
-        for attempt in range(self._tries):
-            try:
-                return await self.record.batch(statements, "write")
-            except StoreUnavailable:
-                if attempt + 1 == self._tries:
-                    raise
-                logger.warning("write sent again", extra={"attempt": attempt + 1})
-                await pause(attempt)
-        raise AssertionError("unreachable")
-
     def _statements(self, write: Write, request_id: str, counts: dict[str, int]) -> list[Statement]:
         """The whole batch: may I, not twice, still in context, the write itself, the counts."""
         answer = "null" if isinstance(write.answer, Statement) else text_of(write.answer)
+        role_guard, *context_guards = self.guards(*write.all)
         batch = [
-            says(writing.GUARD_ROLE, self.me, json.dumps(write.roles)),
+            role_guard,
             says(
                 writing.DONE_REQUEST,
                 request_id,
@@ -163,8 +118,8 @@ class Desk:
                 clock.now_ms(),
                 trace_id(),
             ),
-            *context_guard(write.cycle),
-            *write.statements,
+            *context_guards,
+            *(statement for one in write.all for statement in one.statements),
         ]
         if isinstance(write.answer, Statement):
             batch.append(says(write.answer.sql, request_id, *write.answer.values))
@@ -172,6 +127,15 @@ class Desk:
         batch.append(says(writing.COUNT, json.dumps(counts)))
         batch.append(says(writing.SELECT_ANSWER, request_id))
         return batch
+
+    def guards(self, *writes: Write) -> list[Statement]:
+        """The checks for the head of a batch: may I do all of this, is each context the newest."""
+        roles = [role for role in ROLES if all(role in write.roles for write in writes)]
+        cycles = {(w.cycle.task_id, w.cycle.version): None for w in writes if w.cycle is not None}
+        return [
+            says(writing.GUARD_ROLE, self.me, json.dumps(roles)),
+            *(says(writing.GUARD_CONTEXT, *cycle) for cycle in cycles),
+        ]
 
     async def earlier(self, request_id: str, write: Write, *, anyone: bool = False) -> Any:
         """What a request that was made before, by this agent or `anyone`, was answered with.
@@ -186,12 +150,18 @@ class Desk:
             raise RequestInProgress(request_id)
         return json.loads(row["answer"])
 
-    async def _refusal(self, write: Write, reason: str, refused: Refused | None) -> StateError:
+    async def refusal(
+        self, write: Write, reason: str, refused: Refused | None = None
+    ) -> StateError:
+        """What a guard's reason means for `write`; the refusal is counted, and a denial written."""
         await self.count_refusal(reason)
         if reason == "access_denied":
             return await self.denied(write.operation, write.what)
-        if reason == "context_conflict" and write.cycle is not None:
-            return await self.behind(write.cycle)
+        if reason == "context_conflict":
+            for cycle in (one.cycle for one in write.all if one.cycle is not None):
+                conflict = await self.behind(cycle)
+                if conflict.actual != conflict.expected:
+                    return conflict
         if refused is not None:
             return await refused(reason)
         return VersionConflict(write.what, 0, None)
@@ -225,8 +195,20 @@ class Desk:
         """The refusal is written down; the error to raise."""
         logger.warning("access denied", extra={"agent": self.me, "operation": operation})
         values = (self.me, operation, what, clock.now_ms(), trace_id())
-        await self._sent([says(writing.DENY, *values)])
+        await sent(self.record, [says(writing.DENY, *values)], tries=self._tries)
         return AccessDenied(self.me, operation, what)
+
+    async def must_be_enrolled(self) -> None:
+        """Return if the database knows this agent in its role; it is asked once in a life.
+
+        Errors: AccessDenied, written down; StoreUnavailable.
+        """
+        if self._is_confirmed:
+            return
+        (rows,) = await self._read([says(writing.SELECT_ROLE, self.me)])
+        if not rows or rows[0]["role"] != self.identity.role:
+            raise await self.denied("act", f"as {self.identity.role}")
+        self._is_confirmed = True
 
     async def must_be_me(self, agent_id: str, operation: str) -> None:
         """Return if `agent_id`, which the caller claims to be, is who the server says it is.
@@ -237,38 +219,20 @@ class Desk:
             raise await self.denied(operation, f"as agent {agent_id}")
 
 
-def context_guard(cycle: Cycle | None) -> list[Statement]:
-    """The check that `cycle` is still under the newest context, for the head of a batch."""
-    if cycle is None:
-        return []
-    return [says(writing.GUARD_CONTEXT, cycle.task_id, cycle.version)]
+async def sent(record: Record, statements: Sequence[Statement], *, tries: int = 3) -> list[Rows]:
+    """The rows of a write whose outcome is known: it is sent again, the same, as long as it is not.
 
-
-def fingerprint(write: Write) -> str:
-    """What two requests with the same id must have in common."""
-    text = json.dumps([write.operation, write.body], sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def text_of(value: JsonValue) -> str:
-    """`value` as JSON. Errors: StoreRejected for what is none."""
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise StoreRejected(f"the value is not JSON: {error}") from error
-
-
-def new_id(kind: str) -> str:
-    """An id that nothing else has."""
-    return f"{kind}-{uuid.uuid4().hex}"
-
-
-def request_of(*parts: object) -> str:
-    """The id of the request that these parts name, however long they are."""
-    text = "-".join(map(str, parts))
-    if len(text.encode()) <= MAX_ID_BYTES:
-        return text
-    return f"{parts[0]}-{hashlib.sha256(text.encode()).hexdigest()}"
+    Errors: what a guard says; StoreUnavailable if the outcome is still unknown.
+    """
+    for attempt in range(tries):
+        try:
+            return await record.batch(statements, "write")
+        except StoreUnavailable:
+            if attempt + 1 == tries:
+                raise
+            logger.warning("write sent again", extra={"attempt": attempt + 1})
+            await pause(attempt)
+    raise AssertionError("unreachable")
 
 
 async def pause(attempt: int) -> None:

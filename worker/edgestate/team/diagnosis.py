@@ -13,6 +13,7 @@ from edgestate import clock
 from edgestate.bindings import KVBinding
 from edgestate.team.breaker import Tally
 from edgestate.team.cache import Cache
+from edgestate.team.protections import PROTECTIONS
 from edgestate.team.record import Record, says
 from edgestate.team.snapshots import what_is_wrong
 from edgestate.team.sql import inspecting as sql
@@ -21,14 +22,6 @@ Rows = list[dict[str, Any]]
 SHOWN: Final = 20
 WAITS_MS: Final = 300_000
 FLAPS: Final = 4
-PROTECTIONS: Final = (
-    "write_requests",
-    "sqlite_autoindex_write_requests_1",
-    "sqlite_autoindex_agent_messages_2",
-    "task_status_versions",
-    "task_status_with_result",
-    "message_deliveries_once",
-)
 
 
 @dataclass(frozen=True, slots=True)

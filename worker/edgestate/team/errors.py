@@ -161,12 +161,12 @@ class NoSnapshot(StateError):
 
 
 class UnknownSaga(StateError):
-    """There is no such saga, or none of that name is defined."""
+    """There is no such saga, none of that name is defined, or it has other steps."""
 
     code = "unknown_saga"
 
-    def __init__(self, saga_id: str) -> None:
-        super().__init__(f"saga {saga_id} does not exist.")
+    def __init__(self, saga_id: str, why: str = "does not exist") -> None:
+        super().__init__(f"saga {saga_id} {why}.")
         self.saga_id = saga_id
 
 

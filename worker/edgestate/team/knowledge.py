@@ -14,10 +14,11 @@ from edgestate.errors import StateError, StoreRejected, VersionConflict
 from edgestate.keys import check_id
 from edgestate.team.breaker import Tally
 from edgestate.team.cache import Cache, Versioned
-from edgestate.team.desk import Cycle, Desk, Write, text_of
+from edgestate.team.desk import Desk
 from edgestate.team.record import says
 from edgestate.team.sql import knowledge as sql
 from edgestate.team.tracing import trace_id
+from edgestate.team.writes import Cycle, Write, text_of
 
 Visibility = Literal["public", "private", "restricted"]
 PROJECT: Final = "project"
@@ -79,6 +80,7 @@ class Knowledge:
             is_shared = fact.visibility != "private"
             return Versioned(_cached(fact), fact.version, cacheable=is_shared)
 
+        await self._desk.must_be_enrolled()
         id_ = f"{scope}/{key}"
         read = await self._cache.read(self._table, id_, load, min_version=min_version)
         if read is None:

@@ -12,11 +12,12 @@ from pydantic import JsonValue
 from edgestate import clock
 from edgestate.errors import StateError, StoreRejected, TaskNotFound, VersionConflict
 from edgestate.keys import check_id
-from edgestate.team.desk import Cycle, Desk, Write, new_id, text_of
+from edgestate.team.desk import Desk
 from edgestate.team.errors import AlreadyConsumed, RecipientUnknown
-from edgestate.team.record import Statement, says
+from edgestate.team.record import says
 from edgestate.team.sql import messages as sql
 from edgestate.team.tracing import trace_id
+from edgestate.team.writes import Cycle, Write, new_id, text_of
 
 EVERYONE: Final = "*"
 RESYNC_REQUESTED: Final = "resync_requested"
@@ -160,8 +161,8 @@ class Messages:
         is newer than the last `seq` they have seen.
         """
         values = (self._desk.me, after, limit)
-        _, rows = await self._desk.record.batch(
-            [says(sql.DELIVER, *values, clock.now_ms()), says(sql.POLL, *values)], "write"
+        _, rows = await self._desk.send(
+            says(sql.DELIVER, *values, clock.now_ms()), says(sql.POLL, *values)
         )
         return [_message(row) for row in rows]
 
@@ -171,16 +172,12 @@ class Messages:
         Errors: AlreadyConsumed if it had them; whatever refuses one of them.
         """
         me = self._desk.me
-        statements: list[Statement] = [
+        statements = (
             says(sql.CONSUME, message.seq, me, clock.now_ms()),
             says(sql.GUARD_CONSUME),
-        ]
-        for effect in effects:
-            statements += effect.statements
-        cycle = next((effect.cycle for effect in effects if effect.cycle is not None), None)
-        write = Write(
-            "consume", f"message {message.seq}", message.seq, tuple(statements), cycle=cycle
         )
+        what = f"message {message.seq}"
+        write = Write("consume", what, message.seq, statements, effects=effects)
 
         async def why(reason: str) -> StateError:
             (rows,) = await self._desk.read(says(sql.SELECT_DELIVERY, message.seq, me))
@@ -214,7 +211,9 @@ class Decisions:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    def deciding(self, task_id: str, decision: str, reason: str) -> Write:
+    def deciding(
+        self, task_id: str, decision: str, reason: str, *, cycle: Cycle | None = None
+    ) -> Write:
         """The write that records a decision, to go with what was decided."""
         if not reason.strip():
             raise StoreRejected(f"a decision about {task_id} needs a reason.")
@@ -224,13 +223,23 @@ class Decisions:
             task_id,
             [task_id, decision, reason],
             (says(sql.DECIDE, *values), says(sql.GUARD_DECIDED)),
+            cycle=cycle,
         )
 
     async def record(
-        self, task_id: str, decision: str, reason: str, *, request_id: str | None = None
+        self,
+        task_id: str,
+        decision: str,
+        reason: str,
+        *,
+        cycle: Cycle | None = None,
+        request_id: str | None = None,
     ) -> None:
-        """The decision is written down, with the context that it was taken under."""
-        write = self.deciding(task_id, decision, reason)
+        """The decision is written down, with the context that it was taken under.
+
+        Errors: TaskNotFound; ContextConflictError.
+        """
+        write = self.deciding(task_id, decision, reason, cycle=cycle)
 
         async def why(_reason: str) -> StateError:
             return TaskNotFound(task_id)

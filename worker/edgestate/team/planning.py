@@ -11,11 +11,12 @@ from edgestate.errors import StateError, TaskNotFound, VersionConflict
 from edgestate.keys import check_id
 from edgestate.team.board import Board
 from edgestate.team.board_rows import LANES, Subtask, in_order, lane_of
-from edgestate.team.desk import Cycle, Desk, Write, text_of
+from edgestate.team.desk import Desk
 from edgestate.team.errors import CyclicPlan
 from edgestate.team.messages import Decisions
 from edgestate.team.record import says
 from edgestate.team.sql import board as sql
+from edgestate.team.writes import Cycle, Write, text_of
 
 
 class Planning:

@@ -10,12 +10,14 @@ from pydantic import JsonValue
 
 from edgestate import clock
 from edgestate.d1_call import GuardRefused
+from edgestate.d1_leases import positive_ttl
 from edgestate.errors import FenceLost
 from edgestate.keys import check_id
-from edgestate.team.desk import Desk, Write, fingerprint, text_of
+from edgestate.team.desk import Desk
 from edgestate.team.record import says
 from edgestate.team.sql import writing
 from edgestate.team.tracing import trace_id
+from edgestate.team.writes import Write, fingerprint, new_id, text_of
 
 CLAIM_S: Final = 60.0
 
@@ -59,7 +61,11 @@ class Requests:
     async def claim(
         self, request_id: str, operation: str, body: JsonValue, *, ttl_s: float = CLAIM_S
     ) -> RequestClaim | Answered:
-        """The request is ours, or it was answered before. Errors: as for `once`."""
+        """The request is ours, or it was answered before. Errors: as for `once`.
+
+        A claim whose answer was lost is sent again and is still this one claim. If no answer comes
+        at all (StoreUnavailable), it may be there: then others get 409 until its time is over.
+        """
         check_id("request", request_id)
         now = clock.now()
         write = Write(operation, request_id, body, ())
@@ -67,9 +73,10 @@ class Requests:
             self._desk.me,
             operation,
             fingerprint(write),
-            int((now + ttl_s) * 1000),
+            int((now + positive_ttl(ttl_s)) * 1000),
             int(now * 1000),
             trace_id(),
+            new_id("claim"),
         )
         (rows,) = await self._desk.send(says(writing.CLAIM_REQUEST, request_id, *values))
         if rows:
@@ -81,16 +88,24 @@ class Requests:
 
         Errors: FenceLost if another carries the request out by now; nothing was written.
         """
+        whole = Write("finish", claim.request_id, claim.request_id, (), effects=writes)
         statements = [
+            *self._desk.guards(*whole.all),
             says(writing.FINISH_REQUEST, claim.request_id, claim.fence, text_of(answer)),
             says(writing.GUARD_REQUEST),
-            *(statement for write in writes for statement in write.statements),
+            *(statement for write in whole.all for statement in write.statements),
         ]
         try:
             await self._desk.send(*statements)
         except GuardRefused as error:
-            await self._desk.count_refusal(error.reason)
-            raise FenceLost(claim.request_id, claim.fence) from error
+            if error.reason != "request_lost":
+                raise await self._desk.refusal(whole, error.reason) from error
+            (rows,) = await self._desk.read(says(writing.SELECT_REQUEST, claim.request_id))
+            fence = rows[0]["fence"] if rows else None
+            # Sent again because its answer was lost, it finds what it stored itself.
+            if fence != claim.fence or rows[0]["status"] != "done":
+                await self._desk.count_refusal(error.reason)
+                raise FenceLost(claim.request_id, claim.fence, fence) from error
 
     async def sweep(self, *, older_than_s: float, limit: int = 500) -> int:
         """How many answers, older than that, are forgotten now."""

@@ -7,10 +7,11 @@ from typing import Final
 from edgestate import clock
 from edgestate.team.board import Board
 from edgestate.team.board_rows import BoardTask, task_of
-from edgestate.team.desk import Desk, Write, request_of
+from edgestate.team.desk import Desk
 from edgestate.team.messages import Decisions
 from edgestate.team.record import says
 from edgestate.team.sql import board as sql
+from edgestate.team.writes import Write, request_of
 
 MAX_ATTEMPTS: Final = 5
 
@@ -65,7 +66,6 @@ class Reviews:
             says(text, task.task_id, task.version, self._desk.me, reason, now),
             says(sql.GUARD_VERSION),
             *self._decisions.deciding(task.task_id, verdict, reason).statements,
-            *(s for effect in effects for s in effect.statements),
         ]
         if is_last:
             why = f"rejected {task.attempt} times: {reason}"
@@ -76,6 +76,7 @@ class Reviews:
             [task.task_id, task.version, verdict, reason],
             tuple(statements),
             roles=("critic",),
+            effects=effects,
         )
         request_id = request_of("review", task.task_id, task.version)
         await self._desk.write(write, request_id=request_id, refused=self._board.why(task.task_id))

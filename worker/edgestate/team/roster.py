@@ -9,11 +9,12 @@ from edgestate import clock
 from edgestate.d1_call import GuardRefused
 from edgestate.errors import StoreRejected
 from edgestate.keys import check_id
-from edgestate.team.desk import ROLES, Desk, Identity, Role
+from edgestate.team.desk import Desk, sent
 from edgestate.team.errors import AccessDenied, RoleTaken
 from edgestate.team.record import Record, says
 from edgestate.team.sql import writing
 from edgestate.team.tracing import trace_id
+from edgestate.team.writes import ROLES, Identity, Role
 
 BEAT_EVERY_S = 1.0
 
@@ -43,12 +44,12 @@ async def enrol(record: Record, agent_id: str, role: Role) -> Identity:
         raise RoleTaken(check_id("agent", agent_id), role)
     check_id("agent", agent_id)
     try:
-        _, rows = await record.batch(
+        _, rows = await sent(
+            record,
             [
                 says(writing.ENROL, agent_id, role, clock.now_ms(), trace_id()),
                 says(writing.SELECT_ROLE, agent_id),
             ],
-            "write",
         )
     except (StoreRejected, GuardRefused) as error:
         await _refused(record, agent_id, role)
@@ -56,12 +57,12 @@ async def enrol(record: Record, agent_id: str, role: Role) -> Identity:
     if rows[0]["role"] != role:
         await _refused(record, agent_id, role)
         raise RoleTaken(agent_id, role)
-    return Identity(agent_id, role, uuid.uuid4().hex)
+    return Identity(agent_id, role, uuid.uuid4().hex, is_confirmed=True)
 
 
 async def _refused(record: Record, agent_id: str, role: str) -> None:
     values = (agent_id, "enrol", f"as {role}", clock.now_ms(), trace_id())
-    await record.batch([says(writing.DENY, *values)], "write")
+    await sent(record, [says(writing.DENY, *values)])
 
 
 async def take_seat(record: Record, agent_id: str) -> Identity:
@@ -74,7 +75,7 @@ async def take_seat(record: Record, agent_id: str) -> Identity:
     if not rows:
         await _refused(record, agent_id, "a member")
         raise AccessDenied(agent_id, "act", "without being enrolled")
-    return Identity(agent_id, rows[0]["role"], uuid.uuid4().hex)
+    return Identity(agent_id, rows[0]["role"], uuid.uuid4().hex, is_confirmed=True)
 
 
 class Roster:
@@ -97,9 +98,7 @@ class Roster:
         self._beaten_at = now
         who = self._desk.identity
         values = (task_id, context_id, load, int(now * 1000), trace_id())
-        await self._desk.record.batch(
-            [says(writing.BEAT, who.agent_id, who.incarnation, *values)], "write"
-        )
+        await self._desk.send(says(writing.BEAT, who.agent_id, who.incarnation, *values))
 
     async def agents(self) -> list[Agent]:
         """Everyone in the team."""

@@ -11,7 +11,8 @@ from typing import Any, Final, Literal
 from pydantic import JsonValue
 
 from edgestate.keys import check_id
-from edgestate.team.desk import Write
+from edgestate.team.errors import UnknownSaga
+from edgestate.team.writes import Write
 
 SagaStatus = Literal["running", "completed", "compensating", "compensated", "dead"]
 Forward = Literal["none", "unknown", "done", "failed"]
@@ -74,6 +75,10 @@ class SagaStep:
     compensate: Action | None = None
     condition: str = ANY
 
+    def __post_init__(self) -> None:
+        if (self.compensation is None) != (self.compensate is None):
+            raise ValueError(f"step {self.name} needs its compensation's name and action, or none")
+
 
 @dataclass(frozen=True, slots=True)
 class SagaDefinition:
@@ -93,6 +98,17 @@ class SagaDefinition:
     def pause_ms(self, attempt: int) -> int:
         """How long to wait after the failed try `attempt`."""
         return int(self.backoff_s * 1000 * 2 ** (attempt - 1))
+
+    def must_fit(self, saga: SagaRow) -> None:
+        """Return if the stored saga's steps are these, and can be undone. Errors: UnknownSaga."""
+        names = [step.name for step in saga.steps]
+        cannot = [
+            step.name
+            for step, defined in zip(saga.steps, self.steps, strict=False)
+            if step.compensation is not None and defined.compensate is None
+        ]
+        if cannot or names != [step.name for step in self.steps]:
+            raise UnknownSaga(saga.saga_id, f"has other steps than {self.name} has now")
 
 
 @dataclass(slots=True)

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from edgestate import clock
-from edgestate.errors import FenceLost, StateError, StoreRejected, VersionConflict
+from edgestate.errors import FenceLost, StateError, VersionConflict
 from edgestate.keys import check_id
-from edgestate.team.desk import Desk, Write, new_id, request_of, text_of
+from edgestate.team.desk import Desk
 from edgestate.team.errors import UnknownSaga
 from edgestate.team.record import Statement, says
 from edgestate.team.saga_rows import (
@@ -30,6 +30,7 @@ from edgestate.team.saga_rows import (
 )
 from edgestate.team.sql import sagas as sql
 from edgestate.team.tracing import logger_of, trace_id, traced
+from edgestate.team.writes import Write, new_id, request_of, text_of
 
 logger = logger_of(__name__)
 
@@ -90,11 +91,13 @@ class Sagas:
 
         It ends completed, compensated, or dead with a dead letter; while it waits for its next
         try, or another runs it, it stays running or compensating.
-        Errors: FenceLost if another took it over; UnknownSaga; StoreUnavailable.
+        Errors: FenceLost if another took it over; UnknownSaga, also for one that was started with
+        other steps than the definition has now; StoreUnavailable.
         """
         while True:
             saga = await self.get(saga_id)
             definition = self._definition(saga.name)
+            definition.must_fit(saga)
             if not await self._leased(saga, definition):
                 return saga.status
             with traced(saga.trace_id):
@@ -137,6 +140,9 @@ class Sagas:
         return False
 
     async def _forward(self, saga: SagaRow, step: StepRow, definition: SagaDefinition) -> bool:
+        if step.attempts >= definition.max_attempts:
+            # Its last try ended with the isolate: nobody could say so then.
+            return await self._give_up(saga, step, GAVE_UP)
         step.status, step.forward, step.attempts = "running", "unknown", step.attempts + 1
         await self._move(saga, "running", saga.due_at, step)
         action = definition.steps[step.seq].run
@@ -156,14 +162,18 @@ class Sagas:
             due = clock.now_ms() + definition.pause_ms(step.attempts)
             await self._move(saga, "running", due, step, lease_ends=0)
             return False
+        return await self._give_up(saga, step, code)
+
+    async def _give_up(self, saga: SagaRow, step: StepRow, code: str) -> bool:
         step.status, saga.failure = "failed", code
         await self._move(saga, "compensating", saga.due_at, step)
         return True
 
     async def _back(self, saga: SagaRow, step: StepRow, definition: SagaDefinition) -> bool:
         action = definition.steps[step.seq].compensate
-        if action is None:
-            raise StoreRejected(f"step {step.name} of saga {saga.name} cannot be compensated.")
+        assert action is not None
+        if step.compensation_attempts >= definition.max_compensation_attempts:
+            return await self._die(saga, step)
         step.status = "compensating"
         step.compensation_attempts += 1
         await self._move(saga, "compensating", saga.due_at, step)
@@ -183,7 +193,8 @@ class Sagas:
 
     async def _die(self, saga: SagaRow, step: StepRow) -> bool:
         step.status = "dead"
-        reason = f"{step.compensation} failed {step.compensation_attempts} times: {step.error}"
+        why = step.error or "the isolate ended with it"
+        reason = f"{step.compensation} failed {step.compensation_attempts} times: {why}"
         letter = says(
             sql.DEAD_SAGA,
             saga.saga_id,
@@ -227,13 +238,12 @@ class Sagas:
         statements = [
             says(sql.MOVE_SAGA, saga.saga_id, saga.fence, *moved),
             says(sql.GUARD_SAGA, saga.saga_id, saga.fence),
-            *(statement for write in writes for statement in write.statements),
             *also,
         ]
         if step is not None:
             statements.append(says(sql.MOVE_STEP, saga.saga_id, *step.values()))
         body: JsonValue = [saga.saga_id, saga.version, saga.fence, status]
-        write = Write("move saga", saga.saga_id, body, tuple(statements))
+        write = Write("move saga", saga.saga_id, body, tuple(statements), effects=tuple(writes))
 
         async def why(reason: str) -> StateError:
             stored = await self.get(saga.saga_id)

@@ -12,16 +12,23 @@ from pydantic import JsonValue
 from edgestate import clock
 from edgestate.errors import StateError, StoreRejected, StoreUnavailable, VersionConflict
 from edgestate.keys import check_id
-from edgestate.team.desk import Desk, Write, text_of
+from edgestate.team.desk import Desk
 from edgestate.team.errors import SecretInSetting, SettingTooOld
 from edgestate.team.record import D1Record, Deadlines, says
 from edgestate.team.sql import settings as sql
 from edgestate.team.tracing import logger_of, trace_id
+from edgestate.team.writes import Write, text_of
 
 logger = logger_of(__name__)
 
 SYNC_S: Final = 60.0
-_SECRET: Final = re.compile(r"(^|[_.-])(key|token|secret|password|credentials?)$", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"(^|[_.-])(key|token|secret|password|passwd|passphrase|credentials?|authorization|bearer)$",
+    re.IGNORECASE,
+)
+_VALUE: Final = re.compile(r"^(Bearer |Basic |sk-|ghp_|xox[bp]-|AKIA)|-----BEGIN ")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +151,23 @@ class Settings:
 
 
 def check_no_secret(name: str, value: JsonValue) -> None:
-    """Return if nothing in the setting looks like a secret. Errors: SecretInSetting."""
-    names_one = isinstance(value, dict) and set(value) == {"secret"}
-    if _SECRET.search(name) and not names_one:
+    """Return if nothing in the setting looks like a secret, by its name or by how it begins.
+
+    Errors: SecretInSetting.
+    """
+    if isinstance(value, dict) and set(value) == {"secret"}:
+        named = value["secret"]
+        if not (isinstance(named, str) and _ENV_NAME.fullmatch(named)):
+            raise SecretInSetting(name)
+        return
+    if _SECRET.search(_HUMP.sub("_", name)) or (isinstance(value, str) and _VALUE.search(value)):
         raise SecretInSetting(name)
-    if isinstance(value, dict) and not names_one:
+    if isinstance(value, dict):
         for key, inner in value.items():
             check_no_secret(f"{name}.{key}", inner)
+    if isinstance(value, list):
+        for number, inner in enumerate(value):
+            check_no_secret(f"{name}.{number}", inner)
 
 
 def _seconds(setting: Setting | None, otherwise_s: float) -> float:

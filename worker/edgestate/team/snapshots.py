@@ -10,11 +10,12 @@ from typing import Any, Final
 from edgestate import clock
 from edgestate.errors import StateError, VersionConflict
 from edgestate.team.board_rows import BoardTask
-from edgestate.team.desk import Cycle, Desk, Write
+from edgestate.team.desk import Desk
 from edgestate.team.errors import NoSnapshot
 from edgestate.team.messages import Decisions
 from edgestate.team.record import Statement, says
 from edgestate.team.sql import contexts as sql
+from edgestate.team.writes import Cycle, Write
 
 SCHEMA: Final = 1
 KEPT: Final = 16

@@ -12,7 +12,7 @@ from edgestate.team.board_rows import LANES
 from edgestate.team.cache import Cache, Versioned
 from edgestate.team.contexts import Contexts
 from edgestate.team.dead_letters import DeadLetters
-from edgestate.team.desk import Desk, Identity
+from edgestate.team.desk import Desk
 from edgestate.team.knowledge import Fact, long_term, short_term
 from edgestate.team.messages import Decisions, Messages
 from edgestate.team.planning import Planning
@@ -22,6 +22,7 @@ from edgestate.team.reviews import Reviews
 from edgestate.team.roster import Roster
 from edgestate.team.settings import Settings
 from edgestate.team.snapshots import Snapshots
+from edgestate.team.writes import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +96,5 @@ class TeamMember:
             }
             return Versioned(view, task.version)
 
+        await self.desk.must_be_enrolled()
         return await self.cache.read("task", task_id, load, min_version=min_version)

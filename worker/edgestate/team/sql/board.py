@@ -40,8 +40,9 @@ FROM json_each(?1) JOIN task_status r ON r.task_id = ?2 AND r.root_id = ?2
 GUARD_PLAN: Final = "INSERT INTO agent_guard (reason) SELECT 'version' WHERE changes() <> ?1"
 # ?1: a JSON array of [id, the id that it waits for].
 DEPEND: Final = """
-INSERT INTO task_dependencies (task_id, depends_on)
-SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?1)"""
+INSERT INTO task_dependencies (task_id, depends_on, trace_id)
+SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), t.trace_id
+FROM json_each(?1) JOIN task_status t ON t.task_id = json_extract(value, '$[0]')"""
 
 # --- claiming ---------------------------------------------------------------------------------
 
@@ -79,12 +80,14 @@ SELECT_CLAIM: Final = f"SELECT {TASK_COLUMNS} FROM task_status WHERE claim_reque
 # What an agent may choose from itself, and the claim of what it chose (?6 id, ?7 version).
 LOOK: Final = f"""
 SELECT t.task_id, t.version FROM task_status t
-WHERE t.status = 'pending' AND t.role = {_ROLE} AND (?2 IS NULL OR t.lane = ?2) AND {_FREE}
+WHERE t.status = 'pending' AND t.role = {_ROLE} AND (?2 IS NULL OR t.lane = ?2)
+  AND t.claims < ?4 AND {_FREE}
 ORDER BY t.ordinal LIMIT ?3"""
 TAKE: Final = f"""{_CLAIMED}
 WHERE version = ?7 AND task_id = (
   SELECT t.task_id FROM task_status t
-  WHERE t.task_id = ?6 AND t.status = 'pending' AND t.role = {_ROLE} AND {_FREE})"""
+  WHERE t.task_id = ?6 AND t.status = 'pending' AND t.role = {_ROLE} AND t.claims < ?8
+    AND {_FREE})"""
 RENEW: Final = """
 UPDATE task_status SET lease_expires_at = ?4
 WHERE task_id = ?1 AND lease_holder = ?2 AND fence = ?3 AND lease_expires_at > ?5
@@ -136,12 +139,13 @@ DEAD_TASK: Final = """
 INSERT INTO dead_letters (kind, ref, reason, attempts, created_at, trace_id)
 SELECT 'task', task_id, ?2, attempt, ?3, trace_id FROM task_status
 WHERE task_id = ?1 AND status = 'failed'"""
-# Claimed ?2 times without any result: set aside, so that the others go on.
+# Claimed ?2 times without any result, its holders gone or having given it back: set aside, so that
+# the others go on.
 SET_ASIDE: Final = """
 UPDATE task_status SET
   status = 'failed', version = version + 1, lease_holder = NULL, lease_expires_at = 0,
   agent_id = ?3, reason = 'claimed ' || claims || ' times without a result', updated_at = ?1
-WHERE status = 'running' AND lease_expires_at <= ?1 AND claims >= ?2"""
+WHERE claims >= ?2 AND (status = 'pending' OR (status = 'running' AND lease_expires_at <= ?1))"""
 DEAD_ASIDE: Final = """
 INSERT INTO dead_letters (kind, ref, reason, attempts, created_at, trace_id)
 SELECT 'task', task_id, reason, attempt, ?1, trace_id FROM task_status

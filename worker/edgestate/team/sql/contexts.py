@@ -57,10 +57,10 @@ SELECT_SNAPSHOTS: Final = (
     "SELECT version, schema_number, sha256, payload FROM task_snapshots "
     "WHERE task_id = ?1 AND version < ?2 ORDER BY version DESC LIMIT 1"
 )
-# Completed after the snapshot ?2 (its JSON): to be done again. ?3 agent, ?4 reason, ?5 now.
+# Completed after the snapshot ?2 (its JSON): to be done again, the goal itself too. ?3 agent,
+# ?4 reason, ?5 now.
 ROLL_BACK: Final = """
 UPDATE task_status SET
   status = 'pending', attempt = attempt + 1, claims = 0, version = version + 1, agent_id = ?3,
   review = CASE review WHEN 'accepted' THEN 'open' ELSE review END, reason = ?4, updated_at = ?5
-WHERE root_id = ?1 AND task_id <> ?1 AND status = 'completed'
-  AND task_id NOT IN (SELECT key FROM json_each(?2))"""
+WHERE root_id = ?1 AND status = 'completed' AND task_id NOT IN (SELECT key FROM json_each(?2))"""

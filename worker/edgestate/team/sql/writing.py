@@ -11,8 +11,8 @@ SELECT_AGENTS: Final = (
     "ORDER BY a.agent_id"
 )
 ENROL: Final = """
-INSERT INTO team_agents (agent_id, role, enrolled_at, trace_id) VALUES (?1, ?2, ?3, ?4)
-ON CONFLICT (agent_id) DO NOTHING"""
+INSERT INTO team_agents (agent_id, role, enrolled_at, trace_id) SELECT ?1, ?2, ?3, ?4
+WHERE NOT EXISTS (SELECT 1 FROM team_agents WHERE agent_id = ?1)"""
 # ?3: the task, or NULL to keep it; a heartbeat that is late does not replace a newer one.
 BEAT: Final = """
 INSERT INTO agent_status
@@ -47,14 +47,16 @@ SELECT_REQUEST: Final = (
     "SELECT agent_id, operation, fingerprint, status, fence, expires_at, answer "
     "FROM write_requests WHERE request_id = ?1"
 )
-# A claim that expired is taken over with a higher fence, for the same content only.
+# A claim that expired is taken over with a higher fence, for the same content only. A claim that is
+# sent again because its answer was lost (?8) is the same claim.
 CLAIM_REQUEST: Final = """
 INSERT INTO write_requests
-  (request_id, agent_id, operation, fingerprint, status, expires_at, created_at, trace_id)
-VALUES (?1, ?2, ?3, ?4, 'in_progress', ?5, ?6, ?7)
+  (request_id, agent_id, operation, fingerprint, status, expires_at, created_at, trace_id, claim_id)
+VALUES (?1, ?2, ?3, ?4, 'in_progress', ?5, ?6, ?7, ?8)
 ON CONFLICT (request_id) DO UPDATE SET
-  fence = fence + 1, expires_at = excluded.expires_at, agent_id = excluded.agent_id
-WHERE status = 'in_progress' AND expires_at <= ?6
+  fence = CASE WHEN claim_id = excluded.claim_id THEN fence ELSE fence + 1 END,
+  expires_at = excluded.expires_at, agent_id = excluded.agent_id, claim_id = excluded.claim_id
+WHERE status = 'in_progress' AND (expires_at <= ?6 OR claim_id = excluded.claim_id)
   AND fingerprint = excluded.fingerprint AND operation = excluded.operation
 RETURNING fence"""
 FINISH_REQUEST: Final = """
@@ -77,4 +79,7 @@ VALUES (?1, ?2, ?3, ?4, ?5)"""
 SELECT_DENIALS: Final = (
     "SELECT seq, agent_id, operation, object, created_at, trace_id FROM access_denials ORDER BY seq"
 )
-SELECT_POINTER: Final = "SELECT context_version FROM task_status WHERE task_id = ?1"
+# Contexts are those of goals.
+SELECT_POINTER: Final = (
+    "SELECT context_version FROM task_status WHERE task_id = ?1 AND root_id = ?1"
+)
