@@ -8,7 +8,7 @@ from workers import Request, Response, WorkerEntrypoint
 
 from doc_team.api import answer
 from doc_team.judge import judge_of
-from doc_team.shift import SHIFT_S, run_shift, seat, seconds
+from doc_team.shift import SHIFT_S, norms_of, run_shift, seat, seconds
 from doc_team.working import review
 from edgestate.team import TeamMember
 
@@ -22,7 +22,8 @@ class Default(WorkerEntrypoint):
 
     async def scheduled(self, controller: Any, env: Any, ctx: Any) -> None:
         """A shift: results, one after the other."""
-        member, judge = await seat(self.env, "critic", "critic"), judge_of(self.env)
+        member = await seat(self.env, "critic", "critic")
+        judge = judge_of(self.env, await norms_of(member))
 
         async def once(member: TeamMember) -> bool:
             return await review(member, judge)

@@ -8,7 +8,7 @@ from workers import Request, Response, WorkerEntrypoint
 
 from doc_team.api import answer
 from doc_team.judge import judge_of
-from doc_team.shift import SHIFT_S, run_shift, seat, seconds
+from doc_team.shift import SHIFT_S, norms_of, run_shift, seat, seconds
 from doc_team.working import work
 from edgestate.team import TeamMember
 
@@ -26,7 +26,8 @@ class Default(WorkerEntrypoint):
     async def scheduled(self, controller: Any, env: Any, ctx: Any) -> None:
         """A shift: subtasks, one after the other."""
         member = await seat(self.env, AGENTS.get(controller.cron, "worker-1"), "worker")
-        judge, pause_s = judge_of(self.env), seconds(self.env, "WORK_S", 0.0)
+        judge = judge_of(self.env, await norms_of(member))
+        pause_s = seconds(self.env, "WORK_S", 0.0)
 
         async def once(member: TeamMember) -> bool:
             return await work(member, judge, pause_s=pause_s)

@@ -151,3 +151,22 @@ async def keep_old_version(url: str, namespace: str) -> None:
         await Cache(kv, Tally()).put("task", "second", Versioned("an older one", 0))
         # The first was claimed at once: whichever it was, both are looked at.
         await Cache(kv, Tally()).put("task", "first", Versioned("an older one", 0))
+
+
+async def say(file: Path, text: str) -> None:
+    async with d1_binding(file, is_migrated=True) as db:
+        team = Team(db, D1Record(db, deadlines=PATIENT))
+        with traced("the-trace"):
+            await (await team.planner()).decisions.record("goal", "split", text)
+
+
+def test_what_an_agent_wrote_cannot_forge_a_line_or_move_the_cursor(project: Path) -> None:
+    file = project / ".localedge" / "d1" / "team.sqlite"
+    asyncio.run(say(file, "fine\n     9  task completed\x1b[2J\u202e"))
+
+    found = run_command(["trace", "goal"], project)
+    unknown = run_command(["trace", "a\x1b[2Jb"], project)
+
+    assert r"reason=fine\n     9  task completed\x1b[2J\u202e" in found.stdout
+    assert "\x1b" not in found.stdout + unknown.stderr
+    assert not any(line.startswith("     9  task") for line in found.stdout.splitlines())

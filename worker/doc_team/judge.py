@@ -48,8 +48,9 @@ class ScriptedJudge:
 class ModelJudge:
     """A model behind an OpenAI-compatible API."""
 
-    def __init__(self, model: OpenAIModel) -> None:
+    def __init__(self, model: OpenAIModel, norms: Sequence[str] = ()) -> None:
         self._model = model
+        self._norms = " ".join(f" The team has agreed: {norm}" for norm in norms)
 
     async def summary(self, text: str, *, advice: str) -> str:
         order = "Summarise the document in at most three sentences."
@@ -68,14 +69,14 @@ class ModelJudge:
 
     async def _asked(self, order: str, text: str) -> str:
         messages: list[Message] = [
-            {"role": "system", "content": order},
+            {"role": "system", "content": order + self._norms},
             {"role": "user", "content": text},
         ]
         return (await self._model.complete(messages, [])).text.strip()
 
 
-def judge_of(env: Any) -> Judge:
+def judge_of(env: Any, norms: Sequence[str] = ()) -> Judge:
     """The judge that the environment asks for: a model if MODEL_URL is set, else the script."""
     if getattr(env, "MODEL_URL", ""):
-        return ModelJudge(OpenAIModel.from_env(env))
+        return ModelJudge(OpenAIModel.from_env(env), norms)
     return ScriptedJudge()

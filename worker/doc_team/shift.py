@@ -24,7 +24,15 @@ async def seat(env: Any, agent_id: str, role: Role) -> TeamMember:
     """A new life of the agent. Who it is is said by the deployment, never by a request."""
     record = D1Record(env.DB)
     identity = await enrol(record, agent_id, role)
-    return TeamMember(record, identity, kv=getattr(env, "CACHE", None), lane=lane_of(agent_id))
+    member = TeamMember(record, identity, kv=getattr(env, "CACHE", None), lane=lane_of(agent_id))
+    await member.settings.apply_deadlines(record)
+    return member
+
+
+async def norms_of(member: TeamMember) -> list[str]:
+    """What the team has agreed on: every agent knows it before it begins."""
+    begun = await member.bootstrap(member.id)
+    return [str(fact.value) for fact in begun.knowledge if fact.kind == "norm"]
 
 
 async def run_shift(member: TeamMember, once: Once, *, shift_s: float = SHIFT_S) -> int:
@@ -52,4 +60,4 @@ def seconds(env: Any, name: str, otherwise: float) -> float:
     return float(getattr(env, name, otherwise))
 
 
-__all__ = ["judge_of", "run_shift", "seat", "seconds"]
+__all__ = ["judge_of", "norms_of", "run_shift", "seat", "seconds"]

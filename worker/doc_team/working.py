@@ -27,6 +27,7 @@ async def work(member: TeamMember, judge: Judge, *, pause_s: float = 0.0) -> boo
     with traced(held.task.trace_id):
         await member.roster.beat(task_id=held.task.task_id, context_id=held.cycle.context_id)
         try:
+            await member.contexts.begin_cycle(member.id, held.cycle.context_id)
             value, summary = await kept(
                 member.board, held, lambda: _done(member, judge, held, pause_s)
             )

@@ -14,7 +14,7 @@ import typer
 from edgestate.team import Symptom, examine
 from localedge.binding import BindingWrapper
 from localedge.cli import kv_target
-from localedge.cli.team_state import team_record
+from localedge.cli.team_state import plain, team_record
 from localedge.errors import Exit
 from localedge.kv.namespace import KvNamespace
 from localedge.probe import Probe
@@ -78,7 +78,7 @@ def as_lines(symptoms: Sequence[Symptom]) -> list[str]:
             lines.append(f"{_INDENT}{evidence.says}:")
             for row in evidence.rows:
                 facts = ", ".join(f"{name} {value}" for name, value in row.items())
-                lines.append(f"{_INDENT}  {facts}")
+                lines.append(plain(f"{_INDENT}  {facts}"))
         if symptom.is_found:
             lines.append(_INDENT + symptom.advice)
     found = sum(symptom.is_found for symptom in symptoms)

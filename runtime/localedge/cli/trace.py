@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from edgestate.team import Event, life_of, states
-from localedge.cli.team_state import team_record
+from localedge.cli.team_state import plain, team_record
 from localedge.errors import OperatorError
 
 app = typer.Typer(add_completion=False)
@@ -39,7 +39,7 @@ def trace(
     if not events:
         raise OperatorError(
             "trace/unknown",
-            f"nothing is known of {id_}.",
+            f"nothing is known of {plain(id_)}.",
             "Give the id of a trace, a goal, a subtask, a saga, or a correlation id.",
         )
     if as_json:
@@ -62,23 +62,27 @@ def as_lines(id_: str, state: dict[str, Any] | None, events: list[Event]) -> lis
     lines = []
     if state is not None:
         lines += [
-            f"{id_} is {state['status']}, review {state['review']}, attempt {state['attempt']}, "
-            f"version {state['version']}, fence {state['fence']}, "
+            f"{plain(id_)} is {state['status']}, review {state['review']}, "
+            f"attempt {state['attempt']}, version {state['version']}, fence {state['fence']}, "
             f"context {state['context_version']}.",
             "",
         ]
     width = max(len(event.kind) for event in events)
-    who = max(len(event.agent_id or "-") for event in events)
+    who = max(len(plain(event.agent_id or "-")) for event in events)
     for event in events:
         moment = datetime.fromtimestamp(event.created_at / 1000, UTC)
         detail = " ".join(
             f"{name}={value}" for name, value in event.detail.items() if value not in (None, "")
         )
-        lines.append(
+        line = (
             f"{event.seq:>6}  {moment:%Y-%m-%d %H:%M:%S}.{event.created_at % 1000:03d}  "
-            f"{event.agent_id or '-':<{who}}  {event.kind:<{width}}  {event.ref}  {detail}".rstrip()
+            f"{plain(event.agent_id or '-'):<{who}}  {event.kind:<{width}}  {event.ref}  {detail}"
         )
+        lines.append(plain(line).rstrip())
     agents = {event.agent_id for event in events if event.agent_id}
     traces = sorted({event.trace_id for event in events})
-    lines += ["", f"Listed {len(events)} events of {len(agents)} agents, {', '.join(traces)}."]
+    lines += [
+        "",
+        f"Listed {len(events)} events of {len(agents)} agents, {plain(', '.join(traces))}.",
+    ]
     return lines
