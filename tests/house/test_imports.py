@@ -25,7 +25,7 @@ BINDINGS = "bindings import nothing of the runtime"
 WORKER = "worker code imports nothing of localedge"
 EDGESTATE = "edgestate only in the CLI, the inspector and the explorer"
 SQLITE = "SQLite only in d1/sqlite.py"
-STARLETTE = "Starlette only in the gateway and the test client"
+STARLETTE = "Starlette only in the gateway, the inspector and the test client"
 BREACHES = [
     ("bindings/localedge/kv", "import localedge.project.models", BINDINGS),
     ("bindings/localedge/d1", "import localedge.supervisor", BINDINGS),

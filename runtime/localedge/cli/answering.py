@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from localedge.gateway.application import Gateway
+from localedge.gateway.application import Application, Gateway
 from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
 from localedge.gateway.journal import Journal
 from localedge.gateway.listening import listening
@@ -35,11 +35,20 @@ async def answering(
     host, port = listener.getsockname()
     token = secrets.token_urlsafe(24)
     journal = Journal(say)
+
+    def page() -> Application:
+        # Imported when it is first looked at: most servers are asked by programs only.
+        from localedge.inspector.app import inspector
+        from localedge.inspector.inspection import Inspection
+
+        return inspector(Inspection(supervisor, gateway))
+
     gateway = Gateway(
         supervisor.pools[0],
-        partial(guarded_control, supervisor, port=port, token=token),
+        partial(guarded_control, supervisor, port=port, token=token, page=page),
         control_paths=[OLD_SCHEDULED] if tests_scheduled else [],
         journal=journal,
+        history=supervisor.history,
     )
     run = Run(
         pid=os.getpid(),
@@ -54,5 +63,7 @@ async def answering(
         try:
             yield run.url
         finally:
+            # Who follows what happens would keep the port open.
+            supervisor.history.close()
             remove_run(state)
     journal.flush()

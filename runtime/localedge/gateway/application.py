@@ -12,8 +12,10 @@ from localedge.gateway.journal import Journal
 from localedge.gateway.pages import Line, Trouble, page_for
 from localedge.gateway.requests import HOP_BY_HOP, BadRequest, Request, Scope
 from localedge.supervisor.generation import NotServing
+from localedge.supervisor.history import Closing, History
 from localedge.supervisor.isolates import EventFailed, Exchange
 from localedge.supervisor.pool import Pool
+from localedge.supervisor.stories import MOST_BODY_BYTES as MOST_KEPT_BYTES
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +42,8 @@ class Gateway:
     """HTTP to the workers of one supervisor: `pool` has the port.
 
     Shape: `control` makes the application of the control endpoints, when one is first asked for;
-    paths in `control_paths` are its own too. `journal` is told of each request that was answered.
+    paths in `control_paths` are its own too. `journal` and `history` are told of each request that
+    was answered.
     """
 
     def __init__(
@@ -50,8 +53,10 @@ class Gateway:
         *,
         control_paths: Collection[str] = (),
         journal: Journal | None = None,
+        history: History | None = None,
     ) -> None:
         self._pool = pool
+        self._history = history
         self._control_paths = frozenset(control_paths)
         self._journal = journal
         self._make_control = control
@@ -113,7 +118,7 @@ class Gateway:
         # Few workers have files; the others do not pay for the import.
         from localedge.gateway.static import answered_by_files
 
-        return await answered_by_files(assets, request, scope, send, self._journal)
+        return await answered_by_files(assets, request, scope, send, self._noted)
 
     async def _start(self, request: Request, receive: Receive) -> Exchange | None:
         body: bytes | bool | None = None
@@ -125,6 +130,8 @@ class Gateway:
             if message["type"] != "http.request":
                 return None
             body = True if message.get("more_body") else message["body"]
+            if body is not True and len(message["body"]) <= MOST_KEPT_BYTES:
+                request.body = message["body"]
         if request.location is not None:
             isolate = await self._pool.at(request.location)
         else:
@@ -132,6 +139,8 @@ class Gateway:
         exchange = isolate.fetch(request.method, request.url, request.lines, body, request.ray)
         if body is True:
             exchange.first_piece = message["body"]
+        if self._history is not None and self._history.is_watching:
+            self._history.opened(request, isolate.pid)
         return exchange
 
     async def _answer(
@@ -144,15 +153,15 @@ class Gateway:
     ) -> None:
         uploading = None
         if exchange.first_piece is not None:
-            uploading = asyncio.ensure_future(_upload(exchange, receive))
+            uploading = asyncio.ensure_future(_upload(request, exchange, receive))
+        outcome = "ok"
         try:
             status, lines, body = await exchange.head
             if body is not None:
                 await _send_whole(request, exchange, status, lines, body, send)
             else:
-                await _send_stream(request, exchange, status, lines, send, connection)
-            if self._journal is not None:
-                self._journal.note(request, status)
+                outcome = await _send_stream(request, exchange, status, lines, send, connection)
+            self._noted(request, Closing(status, outcome, exchange.isolate.pid, None, lines))
         except EventFailed as failed:
             await self._refuse(request, _trouble(request, failed), send)
         except asyncio.CancelledError:
@@ -167,8 +176,14 @@ class Gateway:
         page = page_for(trouble, request.header(b"accept"))
         await send({"type": "http.response.start", "status": page.status, "headers": page.lines})
         await send({"type": "http.response.body", "body": page.body, "more_body": False})
+        told = Closing(page.status, trouble.outcome, trouble.pid, trouble.failure, page.lines)
+        self._noted(request, told)
+
+    def _noted(self, request: Request, closing: Closing) -> None:
         if self._journal is not None:
-            self._journal.note(request, page.status)
+            self._journal.note(request, closing.status)
+        if self._history is not None:
+            self._history.closed(request, closing)
 
 
 async def _send_whole(
@@ -197,7 +212,8 @@ async def _send_stream(
     lines: tuple[Line, ...],
     send: Send,
     connection: Connection | None,
-) -> None:
+) -> str:
+    """The outcome, once the response is out or cut off."""
     # A length that the worker claims of a stream is not believed, as on the platform.
     dropped = HOP_BY_HOP if request.method == "HEAD" else _FRAMING
     kept = [line for line in lines if line[0] not in dropped]
@@ -211,15 +227,21 @@ async def _send_stream(
         _log(request, _trouble(request, failed))
         if connection is not None:
             connection.cut()
-        return
+        return failed.outcome
     await send({"type": "http.response.body", "body": b"", "more_body": False})
+    return "ok"
 
 
-async def _upload(exchange: Exchange, receive: Receive) -> None:
+async def _upload(request: Request, exchange: Exchange, receive: Receive) -> None:
     piece, more = exchange.first_piece or b"", True
     total = 0
+    kept: bytearray | None = bytearray()
     while True:
         total += len(piece)
+        if total > MOST_KEPT_BYTES:
+            kept = None
+        elif kept is not None:
+            kept += piece
         if total > MOST_BODY_BYTES:
             exchange.fail("bodyTooLarge")
             exchange.cancel()
@@ -228,6 +250,7 @@ async def _upload(exchange: Exchange, receive: Receive) -> None:
             await exchange.send_body(piece)
         if not more:
             exchange.end_body()
+            request.body = None if kept is None else bytes(kept)
             return
         message = await receive()
         if message["type"] != "http.request":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from localedge.gateway.application import Application, Message, Receive, Send
@@ -18,6 +18,8 @@ from localedge.supervisor.supervisor import Supervisor
 SCHEDULED: Final = "/cdn-cgi/handler/scheduled"
 OLD_SCHEDULED: Final = "/__scheduled"
 """Served with `--test-scheduled`, as by wrangler. Source: python-workers 3, read 2026-12-01."""
+PAGE_PATHS: Final = ("/cdn-cgi/localedge", "/cdn-cgi/localedge/")
+PAGE_PREFIXES: Final = tuple(f"/cdn-cgi/localedge/{name}/" for name in ("view", "api", "static"))
 _NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _SAFE: Final = ("GET", "HEAD")
 _PLAIN: Final = [(b"content-type", b"text/plain; charset=utf-8")]
@@ -69,13 +71,45 @@ class Guard:
         return None
 
 
-def guarded_control(supervisor: Supervisor, *, port: int, token: str) -> Application:
-    """The control endpoints of `supervisor`, open to us only."""
+def guarded_control(
+    supervisor: Supervisor,
+    *,
+    port: int,
+    token: str,
+    page: Callable[[], Application] | None = None,
+) -> Application:
+    """The control endpoints of `supervisor`, open to us only.
+
+    Shape: `page` makes the application of the page and its API, when one of them is first asked
+    for.
+    """
     # Imported here: the server does not wait for Starlette at its start.
     from localedge.gateway.control import control
 
     opened = [SCHEDULED, OLD_SCHEDULED]
-    return Guard(control(supervisor), port=port, token=token, open_paths=opened)
+    application: Application = control(supervisor)
+    if page is not None:
+        application = _WithPage(application, page)
+    return Guard(application, port=port, token=token, open_paths=opened)
+
+
+class _WithPage:
+    """Control endpoints, and the page beside them: a command that orders does not wait for it."""
+
+    def __init__(self, control: Application, make_page: Callable[[], Application]) -> None:
+        self._control = control
+        self._make_page = make_page
+        self._page: Application | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on to the one that it is for."""
+        path = scope["path"]
+        if path not in PAGE_PATHS and not path.startswith(PAGE_PREFIXES):
+            await self._control(scope, receive, send)
+            return
+        if self._page is None:
+            self._page = self._make_page()
+        await self._page(scope, receive, send)
 
 
 def _values(scope: Scope, wanted: bytes) -> list[str]:

@@ -16,6 +16,8 @@ Scope = MutableMapping[str, Any]
 HOP_BY_HOP: Final = frozenset(
     (b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade")
 )
+REPLAY_OF: Final = "localedge.replay_of"
+"""The key of a request's scope that holds the ray of the one that is sent again."""
 _LOCATION: Final = b"x-localedge-location"
 _LONGEST_LOCATION: Final = 64
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
@@ -31,15 +33,18 @@ class Request:
 
     Shape: `lines` are the headers without those that belong to the connection; `size_bytes` is the
     announced size of the body, None when it has none, -1 when it is not announced; `location` the
-    one that the request names; `secrets` what nobody is shown.
+    one that the request names; `secrets` what nobody is shown; `body` is kept for whoever sends it
+    again, None when there is none or it is too large; `replay_of` the ray of the one that it is.
     """
 
     __slots__ = (
         "began",
+        "body",
         "lines",
         "location",
         "method",
         "ray",
+        "replay_of",
         "secrets",
         "size_bytes",
         "url",
@@ -76,6 +81,8 @@ class Request:
         target = scope["raw_path"] + b"?" + query if query else scope["raw_path"]
         self.url = (b"http://" + host + target).decode("latin-1")
         self.ray = f"{getrandbits(64):016x}"
+        self.body: bytes | None = None
+        self.replay_of: str | None = scope.get(REPLAY_OF)
 
     def header(self, wanted: bytes) -> str:
         """The value of a header, "" when there is none."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from localedge.gateway.journal import Journal
 from localedge.gateway.requests import Request, Scope
 from localedge.isolate.assets import Answer, StaticSite, pieces
 from localedge.project.attached import Assets
+from localedge.supervisor.history import Closing
 
+Noted = Callable[[Request, Closing], None]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 async def answered_by_files(
-    settings: Assets, request: Request, scope: Scope, send: Send, journal: Journal | None
+    settings: Assets, request: Request, scope: Scope, send: Send, noted: Noted
 ) -> bool:
     """Whether a file, a redirect to one or its refusal has answered; else the worker has to."""
     path = scope["raw_path"].decode("latin-1")
@@ -25,8 +26,8 @@ async def answered_by_files(
     query = scope["query_string"].decode("latin-1")
     answer = site.answer(path, f"?{query}" if query else "", request.method, headers)
     await _send(answer, request.method, send)
-    if journal is not None:
-        journal.note(request, answer.status)
+    lines = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
+    noted(request, Closing(answer.status, lines=lines))
     return True
 
 

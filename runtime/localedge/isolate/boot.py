@@ -15,7 +15,8 @@ class Boot(BaseModel):
 
     Shape: `state` is the folder of all local state; `kv_url` None when no KV server is needed;
     `clock_offset_s` how far the workers' clock is moved; `location` whose KV cache it reads, None
-    when every read is the newest; `since_ms` when this version began to run, in ms since the epoch.
+    when every read is the newest; `since_ms` when this version began to run, in ms since the epoch;
+    `is_watched` while somebody looks at what workers do.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -27,6 +28,7 @@ class Boot(BaseModel):
     clock_offset_s: float = 0.0
     location: str | None = None
     since_ms: int = 0
+    is_watched: bool = False
 
 
 class Ready(BaseModel):

@@ -24,9 +24,11 @@ from localedge.isolate.failures import Failure
 from localedge.isolate.moved_clock import MovedClock
 from localedge.isolate.ownership import task_factory
 from localedge.isolate.packages import add_packages
+from localedge.isolate.recorder import Recorder
 from localedge.isolate.secrets import Mask
 from localedge.isolate.serving import Serving
 from localedge.isolate.strictness import tighten
+from localedge.isolate.tool_calls import observe_tools
 from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import NOTE, Channel, Frame
 from localedge.isolate.world import world_of
@@ -64,6 +66,8 @@ class _Life:
         self.booted: asyncio.Future[Boot] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
         self.serving: Serving | None = None
+        self.recorder: Recorder | None = None
+        self.is_watched = False
         self.clock = MovedClock()
         self.channel = Channel(self._received, self._closed)
         self.calls = Calls(self.channel.send)
@@ -80,8 +84,17 @@ class _Life:
             self.channel.send((NOTE, 0, "pong", value))
         elif name == "clock":
             self.clock.move(value)
+        elif name == "watch":
+            self.is_watched = bool(value)
+            if self.recorder is not None:
+                self.recorder.watch(self.is_watched)
+        elif name == "block":
+            # Of all that runs here nothing runs on: that is what it is for.
+            time.sleep(float(value))
         elif name == "boot":
-            self.booted.set_result(Boot.model_validate_json(value))
+            boot = Boot.model_validate_json(value)
+            self.is_watched = boot.is_watched
+            self.booted.set_result(boot)
         elif name == "stop" and not self.ended.done():
             self.ended.set_result(None)
 
@@ -105,7 +118,7 @@ async def _live(control: socket.socket, log: socket.socket) -> None:
     _limit_memory(boot.project.local.memory_mb)
     async with AsyncExitStack() as stack:
         try:
-            await _load(life, boot, stack, mask, started)
+            await _load(life, boot, stack, mask, log, started)
         except OperatorError as error:
             failure = Failure(kind=error.code, message=str(error), text=str(error))
             life.channel.send((NOTE, 0, "failed", NotReady(failure=failure).model_dump_json()))
@@ -115,9 +128,19 @@ async def _live(control: socket.socket, log: socket.socket) -> None:
         await life.ended
 
 
-async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, mask: Mask, started: float) -> None:
+async def _load(
+    life: _Life,
+    boot: Boot,
+    stack: AsyncExitStack,
+    mask: Mask,
+    log: socket.socket,
+    started: float,
+) -> None:
     assert boot.project.main is not None
     probe = Probe()
+    recorder = Recorder(probe, log, pid=os.getpid(), generation=boot.generation, mask=mask)
+    recorder.watch(life.is_watched)
+    life.recorder = recorder
     env = await open_env(stack, boot, probe, life.calls)
     world = world_of(boot.project)
     if world.python < (3, 13):
@@ -136,6 +159,7 @@ async def _load(life: _Life, boot: Boot, stack: AsyncExitStack, mask: Mask, star
             is_legacy=world.is_legacy,
             allows_global_handlers=world.allows_global_handlers,
         )
+    observe_tools(probe)
     loop.set_task_factory(task_factory)
     life.serving = Serving(worker, env, life.channel, mask)
     ready = Ready(

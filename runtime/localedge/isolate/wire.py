@@ -36,6 +36,9 @@ CREDIT: Final = 4
 NOTE: Final = 5
 OVER: Final = 6
 
+SEEN: Final = "seen"
+"""Stands where the level of a line of print is, in what an isolate records of its calls."""
+
 WINDOW_BYTES: Final = 256 * 1024
 CHUNK_BYTES: Final = 64 * 1024
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024

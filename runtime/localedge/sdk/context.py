@@ -59,7 +59,11 @@ class ExecutionContext:
             awaitable = inner.value
         if not inspect.isawaitable(awaitable):
             return
-        future = asyncio.ensure_future(_as_future(awaitable))
+        given = given_to_wait_until.set(True)
+        try:
+            future = asyncio.ensure_future(_as_future(awaitable))
+        finally:
+            given_to_wait_until.reset(given)
         if self._tasks is None:
             self._tasks = []
         self._tasks.append(future)
@@ -127,3 +131,5 @@ def _report(task: asyncio.Future[Any]) -> None:
 
 current: ContextVar[ExecutionContext | None] = ContextVar("localedge_context", default=None)
 """The context of the event that the running code belongs to; None at import."""
+given_to_wait_until: ContextVar[bool] = ContextVar("localedge_given_to_wait_until", default=False)
+"""True in what was begun by handing it to `waitUntil`, and in what that began."""

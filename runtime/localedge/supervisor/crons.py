@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass
 from random import getrandbits
 from typing import Final
 
 from localedge.supervisor.clock import EdgeClock
 from localedge.supervisor.generation import NotServing, Spawn
+from localedge.supervisor.happenings import REQUEST_CLOSED, REQUEST_OPENED
 from localedge.supervisor.isolates import EventFailed
 from localedge.supervisor.pool import Pool
 from localedge.supervisor.schedule import Schedule
@@ -78,8 +80,25 @@ class Firing:
 async def fire(pool: Pool, expression: str, time_ms: int) -> Firing:
     """How the worker's `scheduled` handler, called now, has ended."""
     ray = f"{getrandbits(64):016x}"
+    history = pool.history
+    began = time.perf_counter()
+    if history is not None:
+        history.add(REQUEST_OPENED, ray=ray, method="CRON", url=expression, headers=[])
+    firing, pid = await _run(pool, expression, time_ms, ray)
+    if history is not None:
+        took_ms = round((time.perf_counter() - began) * 1000, 3)
+        history.add(
+            REQUEST_CLOSED, ray=ray, pid=pid, status=None, outcome=firing.outcome, ms=took_ms
+        )
+    return firing
+
+
+async def _run(pool: Pool, expression: str, time_ms: int, ray: str) -> tuple[Firing, int | None]:
+    """How it ended, and in which isolate."""
+    pid = None
     try:
         isolate = pool.pick() or await pool.acquire()
+        pid = isolate.pid
         exchange = isolate.scheduled(expression, time_ms, ray)
         try:
             async with asyncio.timeout(SCHEDULED_S):
@@ -87,19 +106,22 @@ async def fire(pool: Pool, expression: str, time_ms: int) -> Firing:
         finally:
             exchange.cancel()
     except EventFailed as failed:
+        traceback = failed.failure.text if failed.failure else None
         logger.error(
             "scheduled handler failed",
             extra={
                 "cron": expression,
                 "ray": ray,
                 "outcome": failed.outcome,
-                "traceback": failed.failure.text if failed.failure else None,
+                "traceback": traceback,
             },
         )
-        return Firing(failed.outcome)
+        if failed.failure is not None and pool.history is not None:
+            pool.history.failed(ray, pid, failed.failure)
+        return Firing(failed.outcome), pid
     except NotServing as broken:
         logger.error("scheduled handler not called", extra={"reason": broken.failure.message})
-        return Firing("exception")
+        return Firing("exception"), pid
     except TimeoutError:
-        return Firing("exceededWallTime")
-    return Firing("ok", retries=not said["noRetry"])
+        return Firing("exceededWallTime"), pid
+    return Firing("ok", retries=not said["noRetry"]), pid

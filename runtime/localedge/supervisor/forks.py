@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any, Final
 
 from localedge.errors import OperatorError
-from localedge.isolate.wire import Items, pack, unpack
+from localedge.isolate.wire import SEEN, Items, pack, unpack
 from localedge.supervisor.launch import Launched
 
 logger = logging.getLogger(__name__)
@@ -33,8 +33,8 @@ class Forks:
     """The fork server; another one after it was lost.
 
     Shape: `on_exit(pid, status)` is called for each process that it started and that ended,
-    `on_record` with each line that an isolate wrote, `on_lost` when it is gone unasked: whoever
-    hears that calls `attach` with another.
+    `on_record` with each line that an isolate wrote, `on_seen(pid, ray, facts)` with what it has
+    recorded, `on_lost` when it is gone unasked: whoever hears that calls `attach` with another.
     """
 
     def __init__(
@@ -43,10 +43,12 @@ class Forks:
         *,
         on_exit: Callable[[int, int], None],
         on_record: Callable[[Record], None],
+        on_seen: Callable[[int, str, Any], None],
         on_lost: Callable[[], None],
     ) -> None:
         self._on_exit = on_exit
         self._on_record = on_record
+        self._on_seen = on_seen
         self._on_lost = on_lost
         self._tokens = count(1)
         self._waiting: dict[int, asyncio.Future[int]] = {}
@@ -185,7 +187,10 @@ class Forks:
             self._loop.remove_reader(self._log)
             return
         pid, generation, ray, level, text = unpack(data)
-        self._on_record((pid, generation, ray, level, text))
+        if level == SEEN:
+            self._on_seen(pid, ray, text)
+        else:
+            self._on_record((pid, generation, ray, level, text))
 
     def _lose(self) -> None:
         if not self._up.is_set():

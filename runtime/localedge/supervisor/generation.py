@@ -11,7 +11,7 @@ from localedge.errors import OperatorError
 from localedge.isolate.boot import Boot, Ready
 from localedge.isolate.failures import Failure
 from localedge.supervisor.forks import Forks, ForkServerLost
-from localedge.supervisor.isolates import EventFailed, Isolate
+from localedge.supervisor.isolates import KILLED, EventFailed, Isolate
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Generation:
     Shape: `project` is what it runs; `serving` gets requests; `standby` is ready and takes the
     place of one that dies; `failure` is set when the worker cannot be loaded, `handlers` names what
     it handles once that is known. With `fresh` every isolate gets one event. `located` are the
-    isolates of locations that requests have named.
+    isolates of locations that requests have named, `leaving` those that end with their last event.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class Generation:
         self.standby: list[Isolate] = []
         self.busy: set[Isolate] = set()
         self.located: dict[str, Isolate] = {}
+        self.leaving: set[Isolate] = set()
         self.failure: Failure | None = None
         self.handlers: frozenset[str] | None = None
         self.is_draining = False
@@ -80,11 +81,11 @@ class Generation:
 
     def isolates(self) -> list[Isolate]:
         """All that are loaded and alive."""
-        return [*self.serving, *self.standby, *self.busy, *self.located.values()]
+        return [*self.serving, *self.standby, *self.busy, *self.located.values(), *self.leaving]
 
     def state_of(self, isolate: Isolate) -> State:
         """What `isolate`, which is one of ours, is for now."""
-        if self.is_draining:
+        if self.is_draining or isolate in self.leaving:
             return "draining"
         if isolate in self.standby:
             return "standby"
@@ -146,7 +147,7 @@ class Generation:
             isolate = self.located.get(location)
             if isolate is None:
                 if len(self.located) >= MOST_LOCATIONS:
-                    self._stop(self.located.pop(next(iter(self.located))))
+                    self.stop(self.located.pop(next(iter(self.located))))
                 isolate = self.located[location] = await self._load(location)
         return isolate
 
@@ -161,9 +162,9 @@ class Generation:
         """No isolate of this generation is left; events in flight had `within_s` to end."""
         self.is_draining = True
         for isolate in self.isolates():
-            isolate.on_idle = self._stop
+            isolate.on_idle = self.stop
             if not isolate.exchanges:
-                self._stop(isolate)
+                self.stop(isolate)
         try:
             async with asyncio.timeout(within_s):
                 while self.isolates():
@@ -175,15 +176,18 @@ class Generation:
     def kill(self, isolate: Isolate, outcome: str) -> None:
         """`isolate` dies; its events in flight end with `outcome`."""
         isolate.doom = outcome
+        isolate.cause = "killed" if outcome == KILLED else outcome
         self._forks.kill(isolate.pid)
 
     def _take(self, isolate: Isolate) -> Isolate:
         self.busy.add(isolate)
-        isolate.on_idle = self._stop
+        isolate.on_idle = self.stop
         self.fill()
         return isolate
 
-    def _stop(self, isolate: Isolate) -> None:
+    def stop(self, isolate: Isolate) -> None:
+        """`isolate`, which has no event any more, ends."""
+        isolate.cause = isolate.cause or "drained"
         isolate.note("stop", None)
         # One whose loop hangs would never read the note; it has nothing in flight any more.
         asyncio.get_running_loop().call_later(1.0, self._forks.kill, isolate.pid)
@@ -222,7 +226,8 @@ class Generation:
             text = f"The worker did not finish loading within {self._load_deadline_s:g} s."
             failure = Failure(kind="exceededWallTime", message=text, text=text)
             raise EventFailed("exceededWallTime", pid, failure) from exc
-        except EventFailed:
+        except EventFailed as failed:
+            isolate.cause = isolate.cause or ("notLoaded" if failed.failure else None)
             self._forks.kill(pid)
             raise
         finally:
@@ -249,7 +254,7 @@ class Generation:
         if isolate.is_gone:
             return
         if self.is_draining:
-            self._stop(isolate)
+            self.stop(isolate)
         elif self.fresh or len(self.serving) < self.size:
             self.serving.append(isolate)
         else:
@@ -258,6 +263,7 @@ class Generation:
 
     def _gone(self, isolate: Isolate) -> None:
         self.busy.discard(isolate)
+        self.leaving.discard(isolate)
         self.located = {at: one for at, one in self.located.items() if one is not isolate}
         if isolate in self.standby:
             self.standby.remove(isolate)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from localedge.isolate.boot import NotReady, Ready
 from localedge.isolate.failures import Failure
@@ -23,6 +23,9 @@ from localedge.isolate.wire import (
     Inbox,
     Window,
 )
+
+if TYPE_CHECKING:
+    from localedge.supervisor.history import History
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +63,7 @@ class Exchange:
 
     Shape: `head` becomes (status, header lines, body), where body None means that `inbox` has it;
     for an event without a response, what it said at its end. `is_over` once `waitUntil` has ended
-    too. `first_piece` is the beginning of a request's body that goes on.
+    too. `first_piece` is the beginning of a request's body that goes on. `ray` is its request's.
     """
 
     __slots__ = (
@@ -71,12 +74,14 @@ class Exchange:
         "is_over",
         "isolate",
         "number",
+        "ray",
         "started",
         "window",
     )
 
-    def __init__(self, isolate: Isolate, number: int, head: asyncio.Future[Any]) -> None:
+    def __init__(self, isolate: Isolate, number: int, ray: str, head: asyncio.Future[Any]) -> None:
         self.isolate = isolate
+        self.ray = ray
         self.number = number
         self.head = head
         self.inbox: Inbox | None = None
@@ -121,8 +126,9 @@ class Isolate:
 
     Shape: `exchanges` holds the events in flight, `waitUntil` included. `ready` becomes what the
     child said once its worker was loaded, or fails with EventFailed. `doom` is the outcome that
-    its events get when it dies, set by whoever kills it. `is_gone` once its channel closed.
-    `header` names it in responses; `outgoing` carries out what it asks of other workers.
+    its events get when it dies, set by whoever kills it, and `cause` why it dies. `is_gone` once
+    its channel closed. `header` names it in responses; `outgoing` carries out what it asks of other
+    workers; `history` is told of what becomes of it.
     """
 
     def __init__(self, pid: int, generation: int, *, on_gone: Callable[[Isolate], None]) -> None:
@@ -131,6 +137,8 @@ class Isolate:
         self.generation = generation
         self.exchanges: dict[int, Exchange] = {}
         self.doom = KILLED
+        self.cause: str | None = None
+        self.history: History | None = None
         self.is_gone = False
         self.started = time.monotonic()
         self.answered = time.monotonic()
@@ -147,13 +155,13 @@ class Isolate:
         self, method: str, url: str, lines: list[Line], body: bytes | bool | None, ray: str
     ) -> Exchange:
         """A request is on its way to the worker; `body` True means that it follows in pieces."""
-        exchange = self._exchange()
+        exchange = self._exchange(ray)
         self.send((OPEN, exchange.number, "fetch", method, url, lines, body, ray))
         return exchange
 
     def scheduled(self, cron: str, time_ms: int, ray: str) -> Exchange:
         """A cron trigger is on its way to the worker."""
-        exchange = self._exchange()
+        exchange = self._exchange(ray)
         self.send((OPEN, exchange.number, "scheduled", cron, time_ms, ray))
         return exchange
 
@@ -168,7 +176,7 @@ class Isolate:
         props: dict[str, Any],
     ) -> Exchange:
         """Another worker's request is on its way to an entrypoint of this one."""
-        exchange = self._exchange()
+        exchange = self._exchange(ray)
         number = exchange.number
         self.send((OPEN, number, "service", method, url, lines, body, ray, entrypoint, props))
         return exchange
@@ -177,7 +185,7 @@ class Isolate:
         self, entrypoint: str, method: str, arguments: bytes, ray: str, props: dict[str, Any]
     ) -> Exchange:
         """Another worker's call of a method is on its way."""
-        exchange = self._exchange()
+        exchange = self._exchange(ray)
         self.send((OPEN, exchange.number, "call", entrypoint, method, arguments, ray, props))
         return exchange
 
@@ -185,10 +193,11 @@ class Isolate:
         """The child is told something about itself."""
         self.send((NOTE, 0, name, value))
 
-    def _exchange(self) -> Exchange:
+    def _exchange(self, ray: str) -> Exchange:
         self.served += 1
         number = self.served
-        exchange = self.exchanges[number] = Exchange(self, number, self._loop.create_future())
+        head = self._loop.create_future()
+        exchange = self.exchanges[number] = Exchange(self, number, ray, head)
         return exchange
 
     def _received(self, frame: Frame) -> None:
@@ -236,6 +245,8 @@ class Isolate:
     def _over(self, exchange: Exchange) -> None:
         exchange.is_over = True
         del self.exchanges[exchange.number]
+        if self.history is not None and self.history.is_watching:
+            self.history.over(exchange.ray, self.pid)
         if self.on_idle is not None and not self.exchanges:
             self.on_idle(self)
 
@@ -246,7 +257,10 @@ class Isolate:
         elif self.ready.done():
             return
         elif name == "ready":
-            self.ready.set_result(Ready.model_validate_json(value))
+            ready = Ready.model_validate_json(value)
+            self.ready.set_result(ready)
+            if self.history is not None:
+                self.history.isolate_ready(self, ready.boot_ms)
         elif name == "failed":
             failure = NotReady.model_validate_json(value).failure
             self.ready.set_exception(EventFailed("exception", self.pid, failure))
@@ -256,6 +270,8 @@ class Isolate:
         if self.outgoing is not None:
             self.outgoing.end()
         exchanges, self.exchanges = self.exchanges, {}
+        if self.history is not None:
+            self.history.isolate_ended(self, tuple(one.ray for one in exchanges.values()))
         for exchange in exchanges.values():
             exchange.is_over = True
             exchange.fail(self.doom)

@@ -11,7 +11,10 @@ from localedge.isolate.failures import Failure
 from localedge.project.models import Project
 from localedge.supervisor.forks import Forks
 from localedge.supervisor.generation import HERE, Generation, Spawn
+from localedge.supervisor.happenings import WORKER_BROKEN, WORKER_RELOADED
+from localedge.supervisor.history import History
 from localedge.supervisor.isolates import Isolate
+from localedge.supervisor.leaving import leave
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +24,8 @@ class Pool:
 
     Shape: `current` serves; `generations` are all that still have isolates. `failure` is why the
     newest version could not be loaded, while the one before it goes on serving; `kv_url` is where
-    the next generation finds KV. `connect` gives each new isolate its way to other workers.
+    the next generation finds KV. `connect` gives each new isolate its way to other workers;
+    `history` is told of new generations.
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class Pool:
         self._newest = boot.generation
         self.kv_url = boot.kv_url
         self.failure: Failure | None = None
+        self.history: History | None = None
         self.current = self._generation()
         self.generations = [self.current]
         self.current.fill()
@@ -74,6 +79,15 @@ class Pool:
         self.current.kill(chosen, outcome)
         return chosen.pid
 
+    def drain(self, pid: int) -> bool:
+        """`pid` gets no more events and ends with its last one; False when it is not ours."""
+        for generation in self.generations:
+            for isolate in generation.isolates():
+                if isolate.pid == pid:
+                    leave(generation, isolate)
+                    return True
+        return False
+
     async def reload(self, project: Project) -> Failure | None:
         """A new generation that runs `project` serves, and the one before it drains.
 
@@ -91,9 +105,11 @@ class Pool:
         if failure is not None and self.current.serving:
             self._orders = before
             self._spawn(self._retire(new))
+            self._tell(WORKER_BROKEN, new.number, failure)
             return failure
         old, self.current = self.current, new
         self._spawn(self._retire(old))
+        self._tell(WORKER_RELOADED if failure is None else WORKER_BROKEN, new.number, failure)
         if failure is None:
             logger.info("reloaded", extra={"generation": new.number})
         return failure
@@ -104,6 +120,18 @@ class Pool:
         for generation in self.generations:
             for isolate in generation.every():
                 isolate.note("clock", offset_s)
+
+    def watch(self, is_wanted: bool) -> None:
+        """All isolates, those to come too, record their calls from now on, or no more."""
+        self._orders = self._orders.model_copy(update={"is_watched": is_wanted})
+        for generation in self.generations:
+            for isolate in generation.every():
+                isolate.note("watch", is_wanted)
+
+    def _tell(self, kind: str, generation: int, failure: Failure | None) -> None:
+        if self.history is not None:
+            text = failure.text if failure is not None else None
+            self.history.add(kind, worker=self.project.name, generation=generation, failure=text)
 
     async def _retire(self, generation: Generation) -> None:
         await generation.drain()

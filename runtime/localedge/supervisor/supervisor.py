@@ -20,7 +20,9 @@ from localedge.supervisor.clock import EdgeClock
 from localedge.supervisor.crons import Crons
 from localedge.supervisor.forks import Forks, Record
 from localedge.supervisor.generation import Generation
-from localedge.supervisor.isolates import KILLED
+from localedge.supervisor.history import History
+from localedge.supervisor.isolates import KILLED, Isolate
+from localedge.supervisor.keeping import Keeping
 from localedge.supervisor.kv_server import KvServer
 from localedge.supervisor.launch import Launched
 from localedge.supervisor.limits import Watch
@@ -39,7 +41,7 @@ class Supervisor:
     """The running workers.
 
     Shape: `pools` has one per worker, in the order of the projects; the first gets the port.
-    `clock` is the workers'.
+    `clock` is the workers', `history` what has happened.
     """
 
     def __init__(
@@ -58,11 +60,17 @@ class Supervisor:
         self.kv_url: str | None = None
         self._kv_started: asyncio.Task[None] | None = None
         self.clock = EdgeClock()
+        self.history = History(self._watch)
         self._services = Services(self.pools, self.clock, tasks.create_task)
         self._losses: deque[float] = deque(maxlen=_MOST_LOSSES)
         self._working: list[asyncio.Task[None]] = []
+        self._on_record = on_record
         self.forks = Forks(
-            launched, on_exit=self._exited, on_record=on_record, on_lost=self._fork_server_lost
+            launched,
+            on_exit=self._exited,
+            on_record=self._recorded,
+            on_seen=self.history.seen,
+            on_lost=self._fork_server_lost,
         )
         self.forks.share_lock(lock)
 
@@ -76,7 +84,8 @@ class Supervisor:
             self.kv_url = self.kv.url
         for project in projects:
             boot = Boot(project=project, state=self.state, kv_url=self.kv_url, generation=1)
-            pool = Pool(boot, self.forks, self._tasks.create_task, self._services.connect)
+            pool = Pool(boot, self.forks, self._tasks.create_task, self._connect)
+            pool.history = self.history
             self.pools.append(pool)
             crons = Crons(self.pools[-1], self.clock, self._tasks.create_task)
             self._work(crons.run())
@@ -84,6 +93,7 @@ class Supervisor:
             # The isolates load meanwhile: they need it only when they use it.
             self._kv_started = self._tasks.create_task(self.kv.start())
         self._work(Watch(self.generations).run())
+        self._work(Keeping(self.pools, self.clock, self.state).run())
 
     async def has_kv(self) -> None:
         """KV is there. Errors: OperatorError (exit 4) when it cannot start."""
@@ -120,6 +130,11 @@ class Supervisor:
         for pool in self.pools:
             pool.move_clock(offset_s)
         self.clock.move(offset_s)
+        self.history.clock_moved(offset_s)
+
+    def accompany(self, work: Coroutine[Any, Any, None]) -> None:
+        """`work` runs beside the workers; it is cancelled when they end."""
+        self._work(work)
 
     def _work(self, work: Coroutine[Any, Any, None]) -> None:
         self._working.append(self._tasks.create_task(work))
@@ -152,8 +167,21 @@ class Supervisor:
         """All that have isolates, of all workers."""
         return [generation for pool in self.pools for generation in pool.generations]
 
+    def _connect(self, isolate: Isolate) -> None:
+        isolate.history = self.history
+        self._services.connect(isolate)
+
+    def _watch(self, is_wanted: bool) -> None:
+        for pool in self.pools:
+            pool.watch(is_wanted)
+
+    def _recorded(self, record: Record) -> None:
+        self.history.line(record)
+        self._on_record(record)
+
     def _exited(self, pid: int, status: int) -> None:
         logger.debug("process ended", extra={"pid": pid, "status": status})
+        self.history.exited(pid, status)
         if self.kv is not None:
             self.kv.exited(pid)
 

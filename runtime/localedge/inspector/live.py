@@ -1,0 +1,141 @@
+"""Live: requests as they come, each with what happened for it, and sent again with one click."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from localedge.inspector.html import Child, Html, fragment, tag
+from localedge.inspector.inspection import Inspection, answer, api
+from localedge.inspector.replay import replay
+from localedge.inspector.views import View
+from localedge.supervisor.stories import Story
+
+MOST_LISTED: Final = 200
+_COLUMNS: Final = ("Time", "Method", "Path", "Status", "Outcome", "Isolate", "ms")
+
+
+def routes(inspection: Inspection) -> Sequence[BaseRoute]:
+    """The requests, one request, and sending it again."""
+    endpoints = _Endpoints(inspection)
+    return [
+        Route(api("requests"), endpoints.list),
+        Route(api("requests/{ray}"), endpoints.one),
+        Route(api("requests/{ray}/replay"), endpoints.replay, methods=["POST"]),
+    ]
+
+
+class _Endpoints:
+    def __init__(self, inspection: Inspection) -> None:
+        self._inspection = inspection
+
+    async def list(self, request: Request) -> Response:
+        self._inspection.history.look()
+        given = request.query_params.get("limit", "")
+        limit = min(int(given), MOST_LISTED) if given.isdigit() else MOST_LISTED
+        return answer({"requests": _newest(self._inspection, limit)})
+
+    async def one(self, request: Request) -> Response:
+        self._inspection.history.look()
+        return answer(self._story(request).whole())
+
+    async def replay(self, request: Request) -> Response:
+        story = self._story(request)
+        if story.sent is None:
+            raise HTTPException(409, "its body was not kept (over 1 MB): it cannot be sent again")
+        return answer(await replay(self._inspection.gateway, story.sent, story.ray))
+
+    def _story(self, request: Request) -> Story:
+        story = self._inspection.history.stories.get(request.path_params["ray"])
+        if story is None:
+            raise HTTPException(404, "there is no such request, or it is no longer kept")
+        return story
+
+
+def _newest(inspection: Inspection, limit: int) -> list[dict[str, Any]]:
+    stories = [*inspection.history.stories]
+    stories.sort(key=lambda story: story.first_at_ms, reverse=True)
+    # A ray that only lines of print belong to is one that came before anybody looked.
+    known = (story for story in stories if "method" in story.facts)
+    return [story.summary() for _, story in zip(range(limit), known, strict=False)]
+
+
+async def render(inspection: Inspection) -> Html:
+    """The list of requests as of now, and where one is shown."""
+    rows = [_row(summary) for summary in _newest(inspection, MOST_LISTED)]
+    table = tag(
+        "table",
+        tag("thead", tag("tr", [tag("th", name, scope="col") for name in _COLUMNS])),
+        tag("tbody", rows, id="requests"),
+        class_="requests",
+        aria_label="Requests",
+    )
+    return fragment(
+        tag("h1", "Live", class_="hidden"),
+        _bar(),
+        tag(
+            "div",
+            tag("section", table, _empty(), class_="list", aria_label="List of requests"),
+            tag("section", id="detail", class_="detail", aria_label="One request", hidden=True),
+            class_="split",
+        ),
+    )
+
+
+def _bar() -> Html:
+    outcomes: list[Child] = [
+        tag("option", "every outcome", value=""),
+        tag("option", "ok only", value="ok"),
+        tag("option", "failed only", value="failed"),
+        tag("option", "under way", value="open"),
+    ]
+    return tag(
+        "div",
+        tag("label", "Filter", for_="filter", class_="hidden"),
+        tag(
+            "input",
+            id="filter",
+            type="search",
+            placeholder="Filter by method, path, status, isolate or ray  ( / )",
+            autocomplete="off",
+            spellcheck="false",
+        ),
+        tag("label", "Outcome", for_="outcome", class_="hidden"),
+        tag("select", outcomes, id="outcome"),
+        tag("button", "Pause", id="pause", type="button", aria_pressed="false"),
+        tag("button", "Clear", id="clear", type="button", class_="quiet"),
+        tag("span", id="count", class_="dim", role="status"),
+        class_="bar",
+    )
+
+
+def _empty() -> Html:
+    return tag(
+        "p",
+        "No request yet. Send one to the worker, and it appears here.",
+        id="empty",
+        class_="empty",
+    )
+
+
+def _row(summary: dict[str, Any]) -> Html:
+    """A row for who has no JavaScript; else it is made anew from the API."""
+    path = str(summary.get("url", "")).partition("//")[2].partition("/")[2]
+    cells = (
+        "",
+        summary.get("method"),
+        f"/{path}",
+        summary.get("status"),
+        summary.get("outcome"),
+        summary.get("pid"),
+        summary.get("ms"),
+    )
+    return tag("tr", [tag("td", cell) for cell in cells], data_ray=summary["ray"])
+
+
+VIEW: Final = View(name="live", title="Live", render=render, routes=routes)
