@@ -30,6 +30,7 @@ from localedge.errors import OperatorError
 Durability: TypeAlias = Literal["process", "power"]
 VERSION: Final = sqlite3.sqlite_version_info
 complete_statement = sqlite3.complete_statement
+DriverError = sqlite3.Error
 _SYNCHRONOUS: Final[dict[Durability, str]] = {"process": "NORMAL", "power": "FULL"}
 
 
@@ -163,7 +164,7 @@ class _Opening:
 
     def __call__(self) -> sqlite3.Connection:
         try:
-            driver = self._open()
+            driver = self.open()
         except (sqlite3.Error, OSError, OperatorError) as exc:
             # aiosqlite does not wait for its thread to end when this raises.
             self.failed.append(exc)
@@ -171,7 +172,7 @@ class _Opening:
         self.opened.append(driver)
         return driver
 
-    def _open(self) -> Driver:
+    def open(self) -> Driver:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for needed in (self.path.parent, self.path):
             if needed.exists() and not os.access(needed, os.W_OK):
@@ -242,6 +243,16 @@ class SqliteEngine(Engine):
     def close(self) -> None:
         """No timer of this engine is left, and no program that nobody waits for."""
         self._watch.close()
+
+
+def open_here(
+    path: Path, durability: Durability = "process", busy_timeout_s: float = 30.0
+) -> Driver:
+    """A connection to the database at `path` for this thread. Errors: as of `open_engine`."""
+    try:
+        return _Opening(path, durability, busy_timeout_s).open()
+    except (sqlite3.Error, OSError, OperatorError) as exc:
+        raise opening_error(path, exc) from exc
 
 
 def open_unjournaled(path: Path) -> Driver:

@@ -10,12 +10,28 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from localedge.cli import d1_export, d1_info, d1_time_travel
 from localedge.cli import d1_output as output
+from localedge.cli.d1_flags import (
+    Command,
+    Config,
+    Cwd,
+    Database,
+    Env,
+    EnvFile,
+    File,
+    Json,
+    Local,
+    PersistTo,
+    Preview,
+    Remote,
+    Yes,
+    folder,
+)
 from localedge.cli.d1_input import argument_text, check_input, read_sql, single
 from localedge.cli.d1_target import (
     Flags,
@@ -38,6 +54,7 @@ from localedge.d1.migrations import (
     split,
 )
 from localedge.d1.sqlite import open_engine
+from localedge.d1.statements import parse
 from localedge.supervisor.state import read_run
 
 _IMPORT_TIMEOUT_S = 3600.0
@@ -46,29 +63,9 @@ _IMPORT_TIMEOUT_S = 3600.0
 app = typer.Typer(no_args_is_help=True, help="Run SQL and migrations on local D1 databases.")
 migrations_app = typer.Typer(no_args_is_help=True, help="Create, list and apply migrations.")
 app.add_typer(migrations_app, name="migrations")
-
-
-def _switch(names: str, help_text: str) -> Any:
-    return typer.Option(*names.split(), help=help_text, show_default=False)
-
-
-Database = Annotated[str, typer.Argument(help="The name or binding of the DB.")]
-Local = Annotated[bool, _switch("--local/--no-local", "Use the local database (the default).")]
-Remote = Annotated[bool, _switch("--remote/--no-remote", "Refused: databases here are local.")]
-Preview = Annotated[bool, _switch("--preview/--no-preview", "Refused: it needs --remote.")]
-PersistTo = Annotated[
-    str, typer.Option("--persist-to", "--persistTo", help="Folder of local state, with --local.")
-]
-Config = Annotated[
-    list[Path] | None, typer.Option("--config", "-c", help="The config file; the first one counts.")
-]
-Env = Annotated[str | None, typer.Option("--env", "-e", help="The environment to use.")]
-EnvFile = Annotated[list[Path] | None, typer.Option("--env-file", help="Read instead of .env.")]
-Cwd = Annotated[Path | None, typer.Option("--cwd", help="Run as if started in this folder.")]
-Command = Annotated[list[str] | None, typer.Option(metavar="SQL", help="Statements, apart by `;`.")]
-File = Annotated[list[str] | None, typer.Option(metavar="FILE", help="A .sql file to run.")]
-Yes = Annotated[bool, _switch("--yes/--no-yes -y", 'Answer "yes" to any question.')]
-Json = Annotated[bool, _switch("--json/--no-json", "Print the result as JSON.")]
+app.add_typer(d1_time_travel.app, name="time-travel")
+app.command()(d1_export.export)
+app.command()(d1_info.info)
 
 
 @migrations_app.command()
@@ -83,15 +80,15 @@ def create(
     json: Json = False,
 ) -> None:
     """Make the next numbered file in the database's migrations folder."""
-    flags = Flags(_folder(cwd), config or (), env, env_file or ())
+    flags = Flags(folder(cwd), config or (), env, env_file or ())
     with output.failing_as_json(json):
         project = require_project(flags)
         target(flags, project, database)
-        folder = folder_of(project, database)
-        name = folder.new_name(message)
-        if not folder.path.exists() and not _may_create(folder, yes or json):
-            folder.require()
-        path = folder.write(name)
+        migrations = folder_of(project, database)
+        name = migrations.new_name(message)
+        if not migrations.path.exists() and not _may_create(migrations, yes or json):
+            migrations.require()
+        path = migrations.write(name)
     if json:
         output.print_json({"name": name, "path": str(path)})
         return
@@ -100,12 +97,12 @@ def create(
     typer.echo(str(path))
 
 
-def _may_create(folder: MigrationFolder, is_yes: bool) -> bool:
-    output.tell(folder.missing_text)
+def _may_create(migrations: MigrationFolder, is_yes: bool) -> bool:
+    output.tell(migrations.missing_text)
     return (
         is_yes
         or not is_interactive()
-        or typer.confirm(f"Ok to create {folder.path}?", default=True, err=True)
+        or typer.confirm(f"Ok to create {migrations.path}?", default=True, err=True)
     )
 
 
@@ -124,11 +121,11 @@ def list_(
 ) -> None:
     """Show the migrations that are not applied yet, in the order in which they would be."""
     flags = Flags(
-        _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
+        folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )
     with output.failing_as_json(json):
-        found, folder = _migrations_of(flags, database)
-        names = asyncio.run(_pending(found, folder))
+        found, migrations = _migrations_of(flags, database)
+        names = asyncio.run(_pending(found, migrations))
     if json:
         output.print_json({"pending": names})
         return
@@ -151,16 +148,16 @@ def apply(
 ) -> None:
     """Apply the migrations that are not applied yet, each file as one transaction."""
     flags = Flags(
-        _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
+        folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )
     applied: list[Applied] = []
     with output.failing_as_json(json, applied):
-        found, folder = _migrations_of(flags, database)
-        names = asyncio.run(_pending(found, folder))
+        found, migrations = _migrations_of(flags, database)
+        names = asyncio.run(_pending(found, migrations))
         if not json:
             output.print_pending(names)
         if names and (yes or json or _may_apply(len(names))):
-            asyncio.run(_apply(found, folder, names, applied, is_quiet=json))
+            asyncio.run(_apply(found, migrations, names, applied, is_quiet=json))
     if json:
         output.print_json(output.shown_as_json(applied))
 
@@ -192,7 +189,7 @@ def execute(
 ) -> None:
     """Run the statements of --command or --file as one transaction."""
     flags = Flags(
-        _folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
+        folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )
     text, path = single(command), single(file)
     with output.failing_as_json(json):
@@ -211,21 +208,17 @@ def execute(
         output.print_json(results)
 
 
-def _folder(cwd: Path | None) -> Path:
-    return Path.cwd() / cwd if cwd else Path.cwd()
-
-
 def _migrations_of(flags: Flags, database: str) -> tuple[Target, MigrationFolder]:
     """The database and its migrations, everything checked in wrangler's order."""
     project = require_project(flags)
     if flags.is_remote:
         target(flags, project, database)
-    folder = folder_of(project, database)
-    if not folder.path.exists():
-        output.tell(folder.missing_text)
-    folder.require()
+    migrations = folder_of(project, database)
+    if not migrations.path.exists():
+        output.tell(migrations.missing_text)
+    migrations.require()
     flags.check()
-    return target(flags, project, database), folder
+    return target(flags, project, database), migrations
 
 
 @asynccontextmanager
@@ -240,17 +233,17 @@ async def _opened(
             yield D1Database(engine)
 
 
-async def _pending(found: Target, folder: MigrationFolder) -> list[str]:
+async def _pending(found: Target, migrations: MigrationFolder) -> list[str]:
     async with _opened(found) as database:
-        names = await Migrations(folder, database, found.table).pending()
-    if not folder.names() and (hint := folder.hint()):
+        names = await Migrations(migrations, database, found.table).pending()
+    if not migrations.names() and (hint := migrations.hint()):
         output.tell(hint)
     return names
 
 
 async def _apply(
     found: Target,
-    folder: MigrationFolder,
+    migrations: MigrationFolder,
     names: Sequence[str],
     applied: list[Applied],
     *,
@@ -260,7 +253,8 @@ async def _apply(
     started = time.monotonic()
     try:
         async with _opened(found) as database:
-            async for done in Migrations(folder, database, found.table).apply(names):
+            await d1_time_travel.keep_before(found)
+            async for done in Migrations(migrations, database, found.table).apply(names):
                 applied.append(done)
                 output.tell(output.executed(done.commands))
     finally:
@@ -273,4 +267,6 @@ async def _execute(
     found: Target, statements: Sequence[str], timeout_s: float
 ) -> list[StatementResult]:
     async with _opened(found, timeout_s=timeout_s) as database:
+        if not all(parse(statement).is_read_only for statement in statements):
+            await d1_time_travel.keep_before(found)
         return await run_batch(database, statements)

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from localedge.cli.table import framed
+from localedge.cli.table import fitted
 from localedge.coercion import js_number_text, js_string
 from localedge.d1.migrations import Applied, StatementResult
 from localedge.errors import OperatorError
@@ -70,7 +70,7 @@ def print_pending(names: Sequence[str], *, title: str = "name") -> None:
     """The table of what is to be applied, under `title`, or that there is nothing."""
     if names:
         typer.echo("Migrations to be applied:")
-        typer.echo(framed([title], [[name] for name in names]))
+        typer.echo(fitted([title], [[name] for name in names]))
     else:
         typer.echo("No migrations to apply!")
 
@@ -82,7 +82,7 @@ def print_outcome(
     done = len(applied)
     if names:
         states = ["applied"] * done + ["failed"] * (done < len(names)) + ["pending"] * len(names)
-        typer.echo(framed(["name", "status"], list(zip(names, states, strict=False))))
+        typer.echo(fitted(["name", "status"], list(zip(names, states, strict=False))))
     if applied:
         migrations = "migration" if done == 1 else "migrations"
         listed = ", ".join(each.name for each in applied)
@@ -119,4 +119,4 @@ def print_rows(results: Sequence[dict[str, Any]]) -> None:
     for result in results:
         if rows := result["results"]:
             columns = list(rows[0])
-            typer.echo(framed(columns, [[js_string(row[c]) for c in columns] for row in rows]))
+            typer.echo(fitted(columns, [[js_string(row[c]) for c in columns] for row in rows]))

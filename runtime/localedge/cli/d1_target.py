@@ -145,6 +145,18 @@ def target(flags: Flags, found: Project | None, name: str) -> Target:
     return Target(name, found, entry, state)
 
 
+def used_file(found: Target) -> Path:
+    """The file of the database. Errors: OperatorError (exit 4) when there is none yet."""
+    if not found.file.exists():
+        raise OperatorError(
+            "d1/no-database",
+            f"the database {found.name} has never been used: {found.file} does not exist.",
+            f"Apply its migrations first: localedge d1 migrations apply {found.name}",
+            exit=Exit.UNREACHABLE,
+        )
+    return found.file
+
+
 def _known(found: Project | None) -> str:
     names = [entry.binding for entry in found.d1_databases] if found else []
     return f"It has {', '.join(names)}." if names else ""
