@@ -28,6 +28,7 @@ NOUNS = {
     "export": "localedge.cli.export",
     "trace": "localedge.cli.trace",
     "explore": "localedge.cli.explore",
+    "verify": "localedge.cli.verify",
 }
 _COMPLETION = {"install_completion", "show_completion"}
 

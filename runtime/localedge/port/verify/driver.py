@@ -98,6 +98,7 @@ class Driver:
         main: str | None = None,
         vars: Mapping[str, Any] | None = None,
         flags: Mapping[str, bool] | None = None,
+        within_s: float = _ORDER_S,
     ) -> Booted:
         """Pyodide runs, with the packages in `sites` and the worker whose module is `main`.
 
@@ -105,6 +106,7 @@ class Driver:
         """
         told = await self.order(
             "boot",
+            within_s=within_s,
             sites=[str(site) for site in sites],
             bundle=None if bundle is None else str(bundle),
             main=main,

@@ -14,7 +14,7 @@ export async function openStores(packages, { state, kv = {}, d1 = {}, compatibil
   await miniflare.ready;
   const found = await miniflare.getBindings();
   const bindings = {};
-  for (const name of Object.keys(kv)) bindings[name] = new KvNamespace(found[name]);
+  for (const name of Object.keys(kv)) bindings[name] = new KvNamespace(found[name], found[twinOf(name)]);
   for (const name of Object.keys(d1)) bindings[name] = new D1Database(found[name]);
   return {
     bindings,
@@ -29,9 +29,14 @@ export async function openStores(packages, { state, kv = {}, d1 = {}, compatibil
   };
 }
 
+// The same store once more, under a name that no worker has.
+const twinOf = (name) => `${name} twin`;
+
 function options(state, kv, d1, compatibilityDate) {
   const env = {};
-  for (const [name, id] of Object.entries(kv)) env[name] = { type: "kv", id };
+  for (const [name, id] of Object.entries(kv)) {
+    env[name] = env[twinOf(name)] = { type: "kv", id };
+  }
   for (const [name, id] of Object.entries(d1)) env[name] = { type: "d1", id };
   const modules = { "nobody.mjs": { type: "esm", contents: NOBODY } };
   const manifest = { mainModule: "nobody.mjs", modulesRoot: state, modules };

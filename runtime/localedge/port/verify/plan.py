@@ -1,0 +1,74 @@
+"""What is sent to both sides, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Lines: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The answer that a request had when it was recorded."""
+
+    status: int
+    headers: Lines
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """One HTTP request.
+
+    Shape: `target` is the path with the query; `keep` maps a name to the place of a value in the
+    JSON answer ("tasks.0.taskId"), which `${name}` stands for in later steps. With `recorded`, ids
+    of that answer in later steps stand for the side's own.
+    """
+
+    method: str
+    target: str
+    headers: Lines = ()
+    body: bytes = b""
+    keep: Mapping[str, str] = field(default_factory=dict)
+    recorded: Recorded | None = None
+
+    @property
+    def title(self) -> str:
+        """The step in one line."""
+        return f"{self.method} {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """The worker's `scheduled` handler is called."""
+
+    expression: str
+
+    @property
+    def title(self) -> str:
+        """The step in one line."""
+        return f'cron "{self.expression}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """The worker's process dies, and another one serves; the stores stay."""
+
+    @property
+    def title(self) -> str:
+        """The step in one line."""
+        return "restart"
+
+
+Step: TypeAlias = Send | Cron | Restart
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All steps; `patterns` are the file's own for values that must differ; `notes` for people."""
+
+    steps: tuple[Step, ...]
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
