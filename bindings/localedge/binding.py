@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from functools import lru_cache
 from operator import attrgetter
+from time import perf_counter
 from types import coroutine
 from typing import Any, ClassVar, Never
 
@@ -114,22 +115,28 @@ class _Method:
     def _observed(self, arguments: list[Any]) -> Coroutine[Any, Any, Any]:
         probe = self._probe
         if not probe.observers:
-            running: Coroutine[Any, Any, Any] = self._function(*arguments)
-            return running
+            return self._counted(self._function(*arguments))
         kind = self._binding.kind
         call = Call(kind, self._name, self._platform_name, tuple(arguments), target=self._binding)
         return probe.run(call, lambda: self._function(*arguments))
 
     def _begin(self, running: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
         """The result of `running`, which is run up to where it first waits."""
+        began = perf_counter()
         try:
             waits_for = running.send(None)
         except StopIteration as end:
+            self._count(began)
             return self._over(end.value)
         except (Exception, asyncio.CancelledError, GeneratorExit) as exc:  # noqa: BLE001
+            self._count(began, exc)
             # The caller gets it where a task would have raised it: when it awaits.
             return self._failed(exc)
-        return self._finish(running, waits_for)
+        return self._finish(running, waits_for, began)
+
+    def _count(self, began: float, error: BaseException | None = None) -> None:
+        names = self._binding.kind, self._name, self._platform_name
+        self._probe.tally.ended(*names, began, error)
 
     async def _over(self, value: Any) -> Any:
         return self._wrap(value)
@@ -137,8 +144,24 @@ class _Method:
     async def _failed(self, error: BaseException) -> Any:
         raise error
 
-    async def _finish(self, running: Coroutine[Any, Any, Any], waits_for: Any) -> Any:
-        return self._wrap(await _rest(running, waits_for))
+    async def _finish(self, running: Coroutine[Any, Any, Any], waits_for: Any, began: float) -> Any:
+        try:
+            value = await _rest(running, waits_for)
+        except BaseException as error:
+            self._count(began, error)
+            raise
+        self._probe.tally.ended(self._binding.kind, self._name, self._platform_name, began)
+        return self._wrap(value)
+
+    async def _counted(self, running: Awaitable[Any]) -> Any:
+        began = perf_counter()
+        try:
+            value = await running
+        except BaseException as error:
+            self._count(began, error)
+            raise
+        self._count(began)
+        return value
 
     async def _collect(self, running: asyncio.Future[Any]) -> Any:
         return self._wrap(await asyncio.shield(running))

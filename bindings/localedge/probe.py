@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import count
+from time import perf_counter
 from typing import Any, Protocol, TypeVar
+
+from localedge.tally import Tally
 
 T = TypeVar("T")
 _numbers = count(1)
@@ -47,12 +50,16 @@ class Observer(Protocol):
 
 
 class Probe:
-    """Runs operations past whoever is attached; unattached it costs one attribute read."""
+    """Runs operations past whoever is attached, and counts them in `tally`.
 
-    __slots__ = ("observers",)
+    Unattached it costs an attribute read and the counting: `python -m bench.probe` measures it.
+    """
+
+    __slots__ = ("observers", "tally")
 
     def __init__(self) -> None:
         self.observers: tuple[Observer, ...] = ()
+        self.tally = Tally()
 
     def attach(self, observer: Observer) -> Callable[[], None]:
         """Show all calls from now on to `observer`; the returned function takes it off again."""
@@ -66,14 +73,17 @@ class Probe:
     async def run(self, call: Call, operation: Callable[[], Awaitable[T]]) -> T:
         """Return `operation()`'s value, between every observer's `before` and `after`."""
         observers = self.observers
+        began = perf_counter()
         for observer in observers:
             await observer.before(call)
         try:
             value = await operation()
         except BaseException as error:
+            self.tally.ended(call.kind, call.binding, call.operation, began, error)
             for observer in reversed(observers):
                 await observer.after(call, Outcome(error=error))
             raise
+        self.tally.ended(call.kind, call.binding, call.operation, began)
         for observer in reversed(observers):
             await observer.after(call, Outcome(value=value))
         return value

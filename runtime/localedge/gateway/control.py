@@ -25,6 +25,7 @@ def control(supervisor: Supervisor) -> Starlette:
     return Starlette(
         routes=[
             Route(f"{PREFIX}/status", endpoints.status),
+            Route(f"{PREFIX}/metrics", endpoints.metrics),
             Route(f"{PREFIX}/kill", endpoints.kill, methods=["POST"]),
             Route(f"{PREFIX}/clock", endpoints.clock),
             Route(f"{PREFIX}/clock", endpoints.move_clock, methods=["POST"]),
@@ -45,6 +46,12 @@ class _Endpoints:
                 "clock": self._clock(),
             }
         )
+
+    async def metrics(self, _request: Request) -> Response:
+        # Most servers are never asked.
+        from localedge.gateway.metrics import CONTENT_TYPE, metrics_text
+
+        return Response(await metrics_text(self._supervisor), media_type=CONTENT_TYPE)
 
     async def kill(self, request: Request) -> Response:
         given = request.query_params.get("pid")

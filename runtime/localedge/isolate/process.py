@@ -68,6 +68,7 @@ class _Life:
         self.serving: Serving | None = None
         self.recorder: Recorder | None = None
         self.is_watched = False
+        self.probe = Probe()
         self.clock = MovedClock()
         self.channel = Channel(self._received, self._closed)
         self.calls = Calls(self.channel.send)
@@ -81,7 +82,8 @@ class _Life:
             return
         _, _, name, value = frame
         if name == "ping":
-            self.channel.send((NOTE, 0, "pong", value))
+            tally = self.probe.tally
+            self.channel.send((NOTE, 0, "pong", tally.rows() if tally.has_news else None))
         elif name == "clock":
             self.clock.move(value)
         elif name == "watch":
@@ -137,7 +139,7 @@ async def _load(
     started: float,
 ) -> None:
     assert boot.project.main is not None
-    probe = Probe()
+    probe = life.probe
     recorder = Recorder(probe, log, pid=os.getpid(), generation=boot.generation, mask=mask)
     recorder.watch(life.is_watched)
     life.recorder = recorder

@@ -18,6 +18,7 @@ from localedge.isolate.failures import Failure
 from localedge.isolate.secrets import MASK, Mask
 from localedge.supervisor import happenings as what
 from localedge.supervisor.happenings import Happening, Ring, wall_ms
+from localedge.supervisor.measures import Measures
 from localedge.supervisor.stories import MOST_BODY_BYTES, Sent, Stories
 
 if TYPE_CHECKING:
@@ -87,13 +88,15 @@ class Ending:
 class History:
     """The happenings of one server.
 
-    Shape: `is_watching` while calls are recorded; `on_watch` is called when that changes.
+    Shape: `is_watching` while calls are recorded; `on_watch` is called when that changes;
+    `measures` count all the time.
     """
 
     def __init__(self, on_watch: Callable[[bool], None] = lambda _: None) -> None:
         self.is_watching = False
         self.ring = Ring()
         self.stories = Stories()
+        self.measures = Measures()
         self.endings: deque[Ending] = deque(maxlen=_MOST_ENDINGS)
         self._on_watch = on_watch
         self._unseen: deque[tuple[Arrived, Closing, float]] = deque(maxlen=_MOST_UNSEEN)
@@ -122,6 +125,7 @@ class History:
         """`request` was answered, now."""
         now = time.perf_counter()
         if self.is_watching:
+        self.measures.request(closing.outcome, closing.status, now - request.began)
             self._closed(request, closing, now)
             return
         if request.body is not None and len(request.body) > _MOST_UNSEEN_BODY_BYTES:
@@ -175,6 +179,7 @@ class History:
         self.endings.append(ending)
         self.add(
             what.ISOLATE_ENDED,
+        self.measures.ending(ending.cause, isolate.tally)
             pid=ending.pid,
             generation=ending.generation,
             cause=ending.cause,

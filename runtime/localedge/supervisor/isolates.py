@@ -128,7 +128,7 @@ class Isolate:
     child said once its worker was loaded, or fails with EventFailed. `doom` is the outcome that
     its events get when it dies, set by whoever kills it, and `cause` why it dies. `is_gone` once
     its channel closed. `header` names it in responses; `outgoing` carries out what it asks of other
-    workers; `history` is told of what becomes of it.
+    workers; `history` is told of what becomes of it; `tally` is what it has counted, as it told.
     """
 
     def __init__(self, pid: int, generation: int, *, on_gone: Callable[[Isolate], None]) -> None:
@@ -138,6 +138,7 @@ class Isolate:
         self.exchanges: dict[int, Exchange] = {}
         self.doom = KILLED
         self.cause: str | None = None
+        self.tally: object = None
         self.history: History | None = None
         self.is_gone = False
         self.started = time.monotonic()
@@ -254,6 +255,8 @@ class Isolate:
         _, _, name, value = frame
         if name == "pong":
             self.answered = time.monotonic()
+            if value is not None:
+                self.tally = value
         elif self.ready.done():
             return
         elif name == "ready":

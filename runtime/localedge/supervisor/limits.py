@@ -30,12 +30,13 @@ _MB: Final = 1_000_000
 class Account:
     """What the watch remembers of one isolate."""
 
-    __slots__ = ("asked", "cpu_s", "has_warned")
+    __slots__ = ("asked", "cpu_s", "has_warned", "served")
 
     def __init__(self) -> None:
         self.cpu_s: float | None = None
         self.asked: float | None = None
         self.has_warned = False
+        self.served = 0
 
 
 class Watch:
@@ -66,6 +67,10 @@ class Watch:
     def _judge(self, isolate: Isolate, account: Account, project: Project) -> str | None:
         if not isolate.exchanges:
             account.cpu_s = account.asked = None
+            if account.served != isolate.served:
+                # What it has counted is known before it can die of what is to come.
+                account.served = isolate.served
+                isolate.note("ping", None)
             return None
         if self._is_over_memory(isolate, account, project.local.memory_mb):
             return "exceededMemory"
