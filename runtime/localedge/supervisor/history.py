@@ -98,6 +98,7 @@ class History:
         self.stories = Stories()
         self.measures = Measures()
         self.endings: deque[Ending] = deque(maxlen=_MOST_ENDINGS)
+        self._exits: deque[tuple[int, int]] = deque(maxlen=_MOST_ENDINGS)
         self._on_watch = on_watch
         self._unseen: deque[tuple[Arrived, Closing, float]] = deque(maxlen=_MOST_UNSEEN)
         self._until = 0.0
@@ -175,6 +176,7 @@ class History:
             served=isolate.served,
             age_s=time.monotonic() - isolate.started,
             was_watched=self.is_watching,
+            status=next((status for pid, status in self._exits if pid == isolate.pid), None),
         )
         self.endings.append(ending)
         self.add(
@@ -189,10 +191,12 @@ class History:
 
     def exited(self, pid: int, status: int) -> None:
         """The process `pid` has ended with that status."""
+        # Its channel and its exit are told on two ways: either may be the first.
+        self._exits.append((pid, status))
         for ending in self.endings:
             if ending.pid == pid:
                 ending.status = status
-                self.add(what.PROCESS_EXITED, pid=pid, status=status)
+        self.add(what.PROCESS_EXITED, pid=pid, status=status)
 
     def clock_moved(self, offset_s: float) -> None:
         """The workers' clock is `offset_s` ahead now."""

@@ -137,7 +137,7 @@ function labelOf(item) {
   return callName(item);
 }
 
-/** KV.get "key", DB.run SELECT …, fetch GET https://… */
+/** KV.get "key", DB.run SELECT …, fetch GET and the URL */
 export function callName(call) {
   const name = call.binding ? `${call.binding}.${call.operation}` : call.operation;
   return [el("span", { class: "what" }, name), ` ${essence(call)}`];
