@@ -125,6 +125,20 @@ MODULES = [
         module("from src.prices import total  # HERE") | {"src/prices.py": "total = 1"},
         module("from prices import total") | {"src/prices.py": "total = 1"},
     ),
+    Case(
+        "relative-import",
+        module("from .prices import total  # HERE") | {"src/prices.py": "total = 1"},
+        module("from shop import till")
+        | {"src/shop/till.py": "from .prices import total\n"}
+        | {"src/shop/__init__.py": "", "src/shop/prices.py": "total = 1"}
+        | {"src/shop/inner/a.py": "from ..prices import total\n"},
+    ),
+    Case(
+        "socket",
+        # Python 3.13 has no outgoing sockets; 3.14 has.
+        module("import redis  # HERE") | dated("2026-05-01"),
+        module("import redis"),
+    ),
     Case("syntax", worker("def f(:  # HERE"), worker("def f(): ...\nDefault = f")),
 ]
 IMPORT = [

@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 from tests.runtime.edge import edge
 
+from localedge.cli.agent import library_folder
 from localedge.cli.check import examine
 from localedge.cli.main import main
-from localedge.port.scaffold import create, project_name
+from localedge.port.scaffold import Library, create, project_name
 from localedge.project import load
 from localedge.project.options import load_arguments
+
+LIBRARY = Library(library_folder(), "1.0")
 
 
 def run(*arguments: str) -> int:
@@ -67,6 +70,36 @@ def test_json_names_the_files(
     told = json.loads(capsys.readouterr().out)
     assert told["folder"] == str(tmp_path)
     assert all((tmp_path / name).is_file() for name in told["files"])
+
+
+def test_with_edgestate_it_has_what_vendor_would_make(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert run("--with", "edgestate") == 0
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["agent", "vendor"])
+
+    assert capsys.readouterr().out.startswith("Nothing to do: src/edgestate and its ")
+    document = tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))
+    assert document["project"]["dependencies"] == ["pydantic"]
+
+
+def test_the_check_finds_no_error_in_an_agent(tmp_path: Path) -> None:
+    create(tmp_path / "agent", library=LIBRARY)
+
+    (arguments,) = load_arguments(cwd=tmp_path / "agent", process_env={})
+    rules = {finding.rule.id for finding in examine(arguments)[1]}
+    # Which pydantic is installed here is this machine's own.
+    assert rules <= {"package-version"}
+    assert load(**arguments).warnings == ()
+
+
+def test_another_library_is_refused(tmp_path: Path) -> None:
+    assert run(str(tmp_path), "--with", "langgraph") == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("there", ["pyproject.toml", "wrangler.toml", "src/entry.py"])
@@ -123,14 +156,17 @@ async def test_dev_runs_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.anyio
-async def test_its_own_tests_pass(tmp_path: Path) -> None:
-    create(tmp_path)
+@pytest.mark.parametrize(("library", "passed"), [(None, b"3 passed"), (LIBRARY, b"2 passed")])
+async def test_its_own_tests_pass(tmp_path: Path, library: Library | None, passed: bytes) -> None:
+    create(tmp_path, library=library)
 
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pytest", "-q", "-p", "no:valkey", "-p", "no:cacheprovider"),
+        *(sys.executable, "-m", "pytest", "-q", "-p", "anyio", "-p", "localedge.testing.plugin"),
         cwd=tmp_path,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        # Other plugins of this environment take a second to import.
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
@@ -138,4 +174,4 @@ async def test_its_own_tests_pass(tmp_path: Path) -> None:
         said, _ = await process.communicate()
 
     assert process.returncode == 0, said.decode()
-    assert b"3 passed" in said
+    assert passed in said

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+from enum import StrEnum
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from localedge.port.scaffold import Created, create
+from localedge.cli.agent import library_folder
+from localedge.port.scaffold import Created, Library, create
 
 app = typer.Typer(add_completion=False)
+
+
+class Extra(StrEnum):
+    """What a new project can begin with."""
+
+    EDGESTATE = "edgestate"
 
 
 @app.command()
@@ -19,16 +28,22 @@ def init(
     directory: Annotated[
         Path, typer.Argument(help="The folder of the project, made when it is absent.")
     ] = Path(),
+    extra: Annotated[
+        Extra | None,
+        typer.Option("--with", help="Begin with an agent whose state is durable."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was made as JSON.")] = False,
 ) -> None:
     """Make a new project that localedge and pywrangler both run.
 
-    It has a worker, a migration and tests. Nothing that is there is changed. For durable agent
-    state add `localedge agent vendor`.
+    It has a worker, migrations and tests. Nothing that is there is changed. With `--with
+    edgestate` the worker is an agent, and the library and its tables come along; a project that
+    exists gets them by `localedge agent vendor`.
 
-    Examples: localedge init · localedge init notes
+    Examples: localedge init · localedge init notes · localedge init notes --with edgestate
     """
-    created = create(directory)
+    library = Library(library_folder(), version("localedge")) if extra else None
+    created = create(directory, library=library)
     typer.echo(_as_json(created) if as_json else _as_text(created))
 
 

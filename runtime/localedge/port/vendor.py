@@ -70,6 +70,17 @@ def missing_migrations(source: Path, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(what for path in _sources(source) if (what := _what(path.name)) not in there)
 
 
+def copies(source: Path, *, version: str) -> dict[str, bytes]:
+    """What the first copy of the package at `source` consists of, by names relative to it."""
+    contents = _contents(source)
+    return {**contents, RECORD: _record(contents, version)}
+
+
+def migrations(source: Path) -> dict[str, bytes]:
+    """The library's migrations by the names that they have in a project without others."""
+    return {path.name: path.read_bytes() for path in _sources(source)}
+
+
 # --- the package ---
 
 
@@ -84,6 +95,11 @@ def _contents(root: Path) -> dict[str, bytes]:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def _record(contents: Mapping[str, bytes], version: str) -> bytes:
+    digests = {name: _digest(content) for name, content in contents.items()}
+    return (json.dumps({"version": version, "files": digests}, indent=1) + "\n").encode()
 
 
 def _recorded(target: Path) -> dict[str, str]:
@@ -132,9 +148,7 @@ def _copy(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         written.append(name)
-    digests = {name: _digest(content) for name, content in contents.items()}
-    record = json.dumps({"version": version, "files": digests}, indent=1) + "\n"
-    (target / RECORD).write_text(record, "utf-8")
+    (target / RECORD).write_bytes(_record(contents, version))
     return tuple(written), tuple(sorted(removed))
 
 

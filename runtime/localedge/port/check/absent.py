@@ -118,7 +118,7 @@ _SERVED: Final = "The platform calls your handler; nothing listens."
 
 def check(source: Source, edge: Edge) -> Iterator[Finding]:
     """What `source` uses that is not there on the edge."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         place = (source.file, getattr(node, "lineno", 0), getattr(node, "col_offset", 0) + 1)
         match node:
             case ast.Call():

@@ -73,8 +73,9 @@ def check_project(project: Project, resolved: Resolved | None) -> list[Finding]:
     for file in files_of(edge.bundle):
         try:
             source = sources[file] = read(file)
-        except (SyntaxError, ValueError, OSError) as error:
-            # ValueError: no UTF-8, or a NUL where this Python does not say SyntaxError.
+        except (SyntaxError, ValueError, OSError, RecursionError, MemoryError) as error:
+            # ValueError: no UTF-8, or a NUL where this Python does not say SyntaxError;
+            # RecursionError and MemoryError: more levels of nesting than Python's parser takes.
             found.append(_unreadable(file, error))
             continue
         found.extend(finding for subject in _SUBJECTS for finding in subject.check(source, edge))
@@ -83,8 +84,8 @@ def check_project(project: Project, resolved: Resolved | None) -> list[Finding]:
     return _sorted(_told(found, sources, migrations, project, edge))
 
 
-def _unreadable(file: Path, error: SyntaxError | ValueError | OSError) -> Finding:
-    line, column, problem = 1, 1, str(error)
+def _unreadable(file: Path, error: Exception) -> Finding:
+    line, column, problem = 1, 1, str(error) or "it is nested too deep"
     if isinstance(error, SyntaxError):
         line, column, problem = error.lineno or 1, error.offset or 1, error.msg
     here = ".".join(map(str, sys.version_info[:2]))
@@ -134,7 +135,7 @@ def _lines(source: Source | None, finding: Finding) -> range:
     if source is None:
         is_toml = finding.file.suffix == ".toml"
         return range(_key_line(finding.file, line) if is_toml else line, line + 1)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.stmt) and not hasattr(node, "body"):
             last = node.end_lineno or node.lineno
             if node.lineno <= line <= last:

@@ -11,7 +11,7 @@ from typing import Final
 from localedge.port.check.crossing import is_statement
 from localedge.port.check.edge import Edge
 from localedge.port.check.finding import Finding, Rule, at
-from localedge.port.check.source import Source
+from localedge.port.check.source import Source, shown
 
 IN_LIST: Final = Rule(
     "in-list",
@@ -47,6 +47,7 @@ _STARTS: Final = re.compile(
     r"(?i)(select|insert|update|delete|replace|create|drop|alter|pragma|with|analyze|reindex"
     r"|explain|values|vacuum|--)\b|$|--"
 )
+_DEEPEST: Final = 20
 _NUMBERS: Final = frozenset(("int", "float", "len", "round", "sum", "abs", "ord"))
 _NUMBER_CALLS: Final = frozenset(
     (
@@ -72,7 +73,7 @@ class Written:
 
 def statements(source: Source, edge: Edge) -> Iterator[Written]:
     """The texts that `source` gives to D1, where they are certain."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Call(
                 func=ast.Attribute(attr="prepare" | "exec" as method, value=database),
@@ -85,7 +86,7 @@ def statements(source: Source, edge: Edge) -> Iterator[Written]:
 
 def check(source: Source, edge: Edge) -> Iterator[Finding]:
     """What `source` gets wrong in its calls of D1."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Call(func=ast.Attribute(attr="bind", value=statement)) if is_statement(
                 source, edge, statement
@@ -147,8 +148,10 @@ def _without_texts(sql: str) -> str:
     return re.sub(r"'[^']*'", lambda found: " " * len(found[0]), sql)
 
 
-def is_number(source: Source, node: ast.expr) -> bool:
+def is_number(source: Source, node: ast.expr, depth: int = 0) -> bool:
     """Whether `node` is certain to be a number."""
+    if depth > _DEEPEST:
+        return False
     match source.value_of(node):
         case ast.Constant(value=bool() | int() | float()):
             return True
@@ -156,7 +159,8 @@ def is_number(source: Source, node: ast.expr) -> bool:
             name = source.name_of(func)
             return name in _NUMBERS or name in _NUMBER_CALLS
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
-            return is_number(source, left) and is_number(source, right)
+            operands = (left, right)
+            return all(is_number(source, one, depth + 1) for one in operands)
         case ast.Name() as name:
             return _annotation(source, name) in ("int", "float", "bool")
     return False
@@ -179,7 +183,7 @@ def _annotation(source: Source, node: ast.Name) -> str:
     if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         for argument in [*function.args.args, *function.args.kwonlyargs]:
             if argument.arg == node.id and argument.annotation is not None:
-                return ast.unparse(argument.annotation)
+                return shown(argument.annotation)
     return ""
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from localedge.port.check.dependencies import Dependencies
 from localedge.port.check.source import Source
 from localedge.project import compatibility
 from localedge.project.models import Project
 
+_DEEPEST: Final = 20
+"""How far assignments are followed; two attributes may be assigned to each other."""
 Kind: TypeAlias = Literal["kv", "d1", "other"]
 
 
@@ -42,8 +44,10 @@ class Edge:
                 return True
         return False
 
-    def kind_of(self, source: Source, node: ast.expr) -> Kind | None:
+    def kind_of(self, source: Source, node: ast.expr, *, depth: int = 0) -> Kind | None:
         """Which kind of binding `node` is, where that is certain."""
+        if depth > _DEEPEST:
+            return None
         match source.value_of(node):
             case ast.Attribute(value=env, attr=name) if self.is_env(source, env):
                 return self.bindings.get(name)
@@ -52,34 +56,20 @@ class Edge:
             ) if self.is_env(source, env):
                 return self.bindings.get(name)
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
-                return self._attribute(source, node, name)
+                return self._attribute(source, node, name, depth)
             case ast.Call(func=ast.Attribute(value=inner, attr="withSession")):
-                return self.kind_of(source, inner)
+                return self.kind_of(source, inner, depth=depth + 1)
         return None
 
-    def _attribute(self, source: Source, node: ast.AST, name: str) -> Kind | None:
+    def _attribute(self, source: Source, node: ast.AST, name: str, depth: int) -> Kind | None:
         """The kind of `self.name`, where the class assigns it once."""
         for above in source.enclosing(node):
             if isinstance(above, ast.ClassDef):
-                values = [
-                    value for inner in ast.walk(above) for value in _assigned_to_self(inner, name)
-                ]
+                values = source.set_on_self(above, name)
                 if len(values) != 1 or values[0] is node:
                     return None
-                match values[0]:
-                    case ast.Attribute(value=ast.Name(id="self"), attr=other) if other == name:
-                        return None
-                return self.kind_of(source, values[0])
+                return self.kind_of(source, values[0], depth=depth + 1)
         return None
-
-
-def _assigned_to_self(node: ast.AST, name: str) -> list[ast.expr]:
-    match node:
-        case ast.Assign(
-            targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)], value=value
-        ) if attr == name:
-            return [value]
-    return []
 
 
 def edge_of(

@@ -106,7 +106,7 @@ def _entrypoints(source: Source) -> list[ast.ClassDef]:
 
 def _binds_default(source: Source) -> bool:
     """Whether any statement at the top could bind the name Default."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.ClassDef(name="Default") | ast.Name(id="Default", ctx=ast.Store()):
                 return True

@@ -9,7 +9,7 @@ from typing import Final
 
 from localedge.port.check.edge import Edge
 from localedge.port.check.finding import Finding, Rule, at
-from localedge.port.check.source import Source, functions
+from localedge.port.check.source import Source, shown
 
 KEYS: Final = Rule(
     "listing-keys",
@@ -72,6 +72,7 @@ _MISNAMED: Final = {
     "cache_ttl": "cacheTtl",
     "cachettl": "cacheTtl",
 }
+_DEEPEST: Final = 20
 _METHODS: Final = frozenset(("get", "getWithMetadata", "put", "delete", "list"))
 _LOCK_KEY: Final = re.compile(r"(?<![a-z])(lock|mutex|semaphore|lease)s?(?![a-z])", re.IGNORECASE)
 _GROWS: Final = frozenset(
@@ -92,7 +93,7 @@ _GROWS: Final = frozenset(
 
 def check(source: Source, edge: Edge) -> Iterator[Finding]:
     """What `source` gets wrong in its calls of KV."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Call(func=ast.Attribute(attr=method, value=binding)) if method in _METHODS:
                 if edge.kind_of(source, binding) == "kv":
@@ -102,8 +103,8 @@ def check(source: Source, edge: Edge) -> Iterator[Finding]:
             case ast.Attribute(attr="keys", value=listing) if not _is_called(source, node):
                 if _method(source, edge, listing) == "list":
                     place = (source.file, node.lineno, node.col_offset + 1)
-                    yield at(KEYS, *place, name=ast.unparse(listing))
-    for function in functions(source.tree):
+                    yield at(KEYS, *place, name=shown(listing))
+    for function in source.functions():
         yield from _rewrites(source, edge, function)
 
 
@@ -142,8 +143,10 @@ def _options(source: Source, node: ast.Call) -> Iterator[Finding]:
             yield at(TTL, *place, option=name, value=number[0], least=_LEAST_S[name])
 
 
-def _number(source: Source, node: ast.expr) -> tuple[float | None] | None:
+def _number(source: Source, node: ast.expr, depth: int = 0) -> tuple[float | None] | None:
     """The number or None that `node` is certain to be, in a tuple."""
+    if depth > _DEEPEST:
+        return None
     match source.value_of(node):
         case ast.Constant(value=None):
             return (None,)
@@ -152,7 +155,7 @@ def _number(source: Source, node: ast.expr) -> tuple[float | None] | None:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return (-value,)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            first, second = _number(source, left), _number(source, right)
+            first, second = (_number(source, one, depth + 1) for one in (left, right))
             if first and second and first[0] is not None and second[0] is not None:
                 return (first[0] * second[0],)
     return None
@@ -162,7 +165,7 @@ def _names_lock(source: Source, key: ast.expr) -> bool:
     value = source.value_of(key)
     texts = [
         node.value
-        for node in ast.walk(value)
+        for node in source.walk(value)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     return any(_LOCK_KEY.search(text) for text in texts)
@@ -178,7 +181,7 @@ def _rewrites(source: Source, edge: Edge, function: ast.AST) -> Iterator[Finding
     name = getattr(function, "name", "")
     read: dict[str, str] = {}
     puts: list[tuple[ast.Call, str]] = []
-    for node in ast.walk(function):
+    for node in source.walk(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=target)], value=ast.expr() as value) | (
                 ast.NamedExpr(target=ast.Name(id=target), value=value)
@@ -188,19 +191,19 @@ def _rewrites(source: Source, edge: Edge, function: ast.AST) -> Iterator[Finding
             case ast.Call(func=ast.Attribute(attr="put", value=binding), args=[key, _, *_]):
                 if edge.kind_of(source, binding) == "kv":
                     puts.append((node, _key(source, key)))
-    derived = _derived(function, read)
+    derived = _derived(source, function, read)
     for put, key in puts:
-        names = {n.id for n in ast.walk(put.args[1]) if isinstance(n, ast.Name)}
+        names = {n.id for n in source.walk(put.args[1]) if isinstance(n, ast.Name)}
         tainted = {one for one in names if derived.get(one) == key}
         inline = key in _keys_read(source, edge, put.args[1])
-        if (tainted and _is_changed(function, put, tainted)) or inline:
-            rule = _rewrite_rule(function, put, {n for n, k in derived.items() if k == key})
+        if (tainted and _is_changed(source, function, put, tainted)) or inline:
+            rule = _rewrite_rule(source, function, {n for n, k in derived.items() if k == key})
             yield at(rule, source.file, put.lineno, put.col_offset + 1, name=name)
 
 
 def _keys_read(source: Source, edge: Edge, value: ast.expr) -> list[str]:
     found: list[str] = []
-    for node in ast.walk(value):
+    for node in source.walk(value):
         match node:
             case ast.Call(
                 func=ast.Attribute(attr="get" | "getWithMetadata", value=binding), args=[key, *_]
@@ -210,34 +213,34 @@ def _keys_read(source: Source, edge: Edge, value: ast.expr) -> list[str]:
 
 
 def _key(source: Source, node: ast.expr) -> str:
-    return ast.unparse(source.value_of(node))
+    return shown(source.value_of(node))
 
 
-def _derived(function: ast.AST, read: dict[str, str]) -> dict[str, str]:
+def _derived(source: Source, function: ast.AST, read: dict[str, str]) -> dict[str, str]:
     """`read`, and the names that are computed from those in it."""
     derived = dict(read)
     for _ in range(3):
-        for node in ast.walk(function):
+        for node in source.walk(function):
             match node:
                 case ast.Assign(targets=[ast.Name(id=target)], value=value) if (
                     target not in derived
                 ):
-                    for inner in ast.walk(value):
+                    for inner in source.walk(value):
                         if isinstance(inner, ast.Name) and inner.id in derived:
                             derived[target] = derived[inner.id]
     return derived
 
 
-def _is_changed(function: ast.AST, put: ast.Call, names: set[str]) -> bool:
+def _is_changed(source: Source, function: ast.AST, put: ast.Call, names: set[str]) -> bool:
     """Whether what is put differs from what was read: a plain copy renews a TTL, say."""
     if not (isinstance(put.args[1], ast.Name)):
         return True
-    return any(_changes(node, names) for node in ast.walk(function)) or any(
+    return any(_changes(node, names) for node in source.walk(function)) or any(
         isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and node.targets[0].id in names
         and not isinstance(node.value, ast.Await)
-        for node in ast.walk(function)
+        for node in source.walk(function)
     )
 
 
@@ -252,20 +255,20 @@ def _changes(node: ast.AST, names: set[str]) -> bool:
     return False
 
 
-def _rewrite_rule(function: ast.AST, put: ast.Call, names: set[str]) -> Rule:
-    nodes = [*ast.walk(function)]
-    if any(_adds_one(node, names) for node in nodes):
+def _rewrite_rule(source: Source, function: ast.AST, names: set[str]) -> Rule:
+    nodes = source.walk(function)
+    if any(_adds_one(source, node, names) for node in nodes):
         return COUNTER
     if any(_changes(node, names) and not isinstance(node, ast.AugAssign) for node in nodes):
         return INDEX
     return REWRITE
 
 
-def _adds_one(node: ast.AST, names: set[str]) -> bool:
+def _adds_one(source: Source, node: ast.AST, names: set[str]) -> bool:
     match node:
         case ast.BinOp(op=ast.Add() | ast.Sub(), left=left, right=ast.Constant(value=int())):
-            return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(left)) or any(
-                isinstance(n, ast.Attribute) and n.attr == "get" for n in ast.walk(left)
+            return any(isinstance(n, ast.Name) and n.id in names for n in source.walk(left)) or any(
+                isinstance(n, ast.Attribute) and n.attr == "get" for n in source.walk(left)
             )
         case ast.AugAssign(
             target=ast.Name(id=name), op=ast.Add() | ast.Sub(), value=ast.Constant(value=int())

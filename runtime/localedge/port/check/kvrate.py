@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from localedge.port.check.edge import Edge
 from localedge.port.check.finding import Finding, at
 from localedge.port.check.kv import RATE
-from localedge.port.check.source import Source
+from localedge.port.check.source import Source, shown
 
 
 def check(source: Source, edge: Edge) -> Iterator[Finding]:
     """Keys that `source` writes more than once within a second."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.For | ast.While | ast.AsyncFor):
             yield from _loop(source, edge, node)
         for name in ("body", "orelse", "finalbody"):
@@ -25,16 +25,16 @@ def check(source: Source, edge: Edge) -> Iterator[Finding]:
 def _loop(
     source: Source, edge: Edge, loop: ast.For | ast.While | ast.AsyncFor
 ) -> Iterator[Finding]:
-    if any(_waits(source, node) for node in ast.walk(loop)):
+    if any(_waits(source, node) for node in source.walk(loop)):
         return
     changing = {
         node.id
-        for node in ast.walk(loop)
+        for node in source.walk(loop)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     for put in _puts(source, edge, loop):
-        names = {node.id for node in ast.walk(put.args[0]) if isinstance(node, ast.Name)}
-        has_call = any(isinstance(node, ast.Call) for node in ast.walk(put.args[0]))
+        names = {node.id for node in source.walk(put.args[0]) if isinstance(node, ast.Name)}
+        has_call = any(isinstance(node, ast.Call) for node in source.walk(put.args[0]))
         if not names & changing and not has_call and not _leaves(source, put, loop):
             yield _found(source, put)
 
@@ -43,7 +43,7 @@ def _block(source: Source, edge: Edge, block: list[ast.stmt]) -> Iterator[Findin
     """Two writes of one key in one sequence of statements."""
     seen: set[tuple[str, str]] = set()
     for statement in block:
-        if any(_waits(source, node) for node in ast.walk(statement)):
+        if any(_waits(source, node) for node in source.walk(statement)):
             seen.clear()
         if isinstance(statement, ast.If | ast.Try | ast.Match | ast.For | ast.While | ast.With):
             continue
@@ -51,22 +51,22 @@ def _block(source: Source, edge: Edge, block: list[ast.stmt]) -> Iterator[Findin
             continue
         for put in _puts(source, edge, statement):
             assert isinstance(put.func, ast.Attribute)
-            written = (ast.unparse(put.func.value), ast.unparse(put.args[0]))
+            written = (shown(put.func.value), shown(put.args[0]))
             if written in seen:
                 yield _found(source, put)
             seen.add(written)
-        for node in ast.walk(statement):
+        for node in source.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 seen = {(binding, key) for binding, key in seen if node.id not in key}
 
 
 def _found(source: Source, put: ast.Call) -> Finding:
     place = (source.file, put.lineno, put.col_offset + 1)
-    return at(RATE, *place, key=ast.unparse(put.args[0]))
+    return at(RATE, *place, key=shown(put.args[0]))
 
 
 def _puts(source: Source, edge: Edge, tree: ast.AST) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
+    for node in source.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr="put", value=binding), args=[_, *_]) if (
                 edge.kind_of(source, binding) == "kv"

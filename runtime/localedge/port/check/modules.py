@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from localedge.port.check import installed
+from localedge.port.check.absent import SOCKET
 from localedge.port.check.edge import Edge
 from localedge.port.check.finding import Finding, Rule, at
 from localedge.port.check.source import Source
@@ -40,6 +41,13 @@ ROOT: Final = Rule(
     "Imports begin in that folder: write {instead}.",
 )
 
+RELATIVE: Final = Rule(
+    "relative-import",
+    "error",
+    'the import of "{name}" begins above the bundle\'s folder, which is no package.',
+    "Imports begin in that folder: write {instead}.",
+)
+
 _DO_WITHOUT: Final = (
     "Do without it there, or import it where it is used, in try … except ImportError."
 )
@@ -68,7 +76,6 @@ _NO_BUILD: Final = {
     "psycopg": "Use D1, or a Hyperdrive binding with a driver in pure Python.",
     "asyncpg": "Use D1, or a Hyperdrive binding with a driver in pure Python.",
     "MySQLdb": "Use D1.",
-    "redis": "It needs sockets: use KV.",
     "gevent": "Use async code.",
     "eventlet": "Use async code.",
     "greenlet": "Use async code.",
@@ -79,20 +86,49 @@ _NO_BUILD: Final = {
     "grpc": "Use fetch.",
     "uwsgi": "Use workers.wsgi.",
     "gunicorn": "Use workers.wsgi or workers.asgi.",
-    "hiredis": "It needs sockets: use KV.",
+    "hiredis": "Leave it out, and use KV.",
     "aiosqlite": "It needs threads and sqlite3: use D1.",
 }
+_SOCKETS: Final = {
+    "redis": "It needs sockets: use KV, or a compatibility date with Python 3.14.",
+    "pg8000": "It needs sockets: use a compatibility date with Python 3.14.",
+}
+"""Packages in pure Python that open connections of their own."""
+_SOCKETS_SINCE: Final = (3, 14)
 
 
 def check(source: Source, edge: Edge) -> Iterator[Finding]:
     """What `source` imports that the edge has not, or that we have not."""
-    for node in ast.walk(source.tree):
+    undeclared: set[str] = set()
+    for node, module in _imports(source):
+        for one in _module(source, edge, node, module):
+            # One missing dependency is one thing to do, however often a file imports it.
+            if one.rule is UNDECLARED:
+                if one.message in undeclared:
+                    continue
+                undeclared.add(one.message)
+            yield one
+    depth = len(source.file.parent.relative_to(edge.bundle).parts)
+    for relative in source.nodes:
+        if isinstance(relative, ast.ImportFrom) and relative.level > depth:
+            yield _relative(source, relative)
+
+
+def _imports(source: Source) -> Iterator[tuple[ast.Import | ast.ImportFrom, str]]:
+    for node in source.nodes:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    yield from _module(source, edge, node, alias.name)
+                    yield node, alias.name
             case ast.ImportFrom(module=str(module), level=0):
-                yield from _module(source, edge, node, module)
+                yield node, module
+
+
+def _relative(source: Source, node: ast.ImportFrom) -> Finding:
+    name = "." * node.level + (node.module or "")
+    names = ", ".join(alias.name for alias in node.names)
+    instead = f'"from {node.module} import …"' if node.module else f'"import {names}"'
+    return at(RELATIVE, source.file, node.lineno, node.col_offset + 1, name=name, instead=instead)
 
 
 def _module(
@@ -115,6 +151,8 @@ def _module(
         yield at(STUB, *place, name=top, advice=_STUBS[top])
     elif top in _NO_BUILD:
         yield at(PACKAGE, *place, name=top, advice=_NO_BUILD[top])
+    elif top in _SOCKETS and edge.python < _SOCKETS_SINCE:
+        yield at(SOCKET, *place, name=f"the package {top}", advice=_SOCKETS[top])
     elif top == edge.bundle.name and edge.bundle != edge.root:
         rest = module.partition(".")[2]
         instead = f'"from {rest} import …"' if rest else '"import …"'

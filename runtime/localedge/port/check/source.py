@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 EXPORT_RECORD: Final = ".localedge-export.json"
 """Lies in a folder that `localedge export` has made; names its files."""
 _SKIPPED: Final = {"node_modules", "python_modules", "__pycache__", "vendor"}
+_DEEPEST: Final = 100
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 
 
@@ -24,7 +26,7 @@ class Source:
     """One parsed file.
 
     Shape: `imports` maps a local name to what it stands for ("js.fetch", "threading"); `parents`
-    maps each node to the one that it lies in.
+    maps each node to the one that it lies in; `nodes` are all, in the order of the text.
     """
 
     file: Path
@@ -33,7 +35,37 @@ class Source:
     silences: Silences = field(default_factory=Silences)
     imports: dict[str, str] = field(default_factory=dict)
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    nodes: list[ast.AST] = field(default_factory=list)
+    _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)
     _assigned: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
+    _attributes: dict[ast.AST, dict[str, list[ast.expr]]] = field(default_factory=dict)
+
+    def index(self) -> None:
+        """`nodes`, `parents` and what `walk` needs are filled in."""
+        # Without recursion, because a sum of a thousand terms is a thousand levels deep.
+        waiting: list[tuple[ast.AST, int | None]] = [(self.tree, None)]
+        while waiting:
+            node, start = waiting.pop()
+            if start is not None:
+                self._spans[node] = (start, len(self.nodes))
+                continue
+            waiting.append((node, len(self.nodes)))
+            self.nodes.append(node)
+            children = [*ast.iter_child_nodes(node)]
+            for child in children:
+                self.parents[child] = node
+            waiting.extend((child, None) for child in reversed(children))
+
+    def walk(self, node: ast.AST) -> list[ast.AST]:
+        """`node` and all that lies in it, in the order of the text."""
+        start, end = self._spans[node]
+        return self.nodes[start:end]
+
+    def functions(self) -> Iterator[Function]:
+        """Every function of the file, methods too."""
+        for node in self.nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield node
 
     def name_of(self, node: ast.AST) -> str:
         """The full name that an expression such as `a.b.c` stands for; "" when it is no name."""
@@ -57,19 +89,23 @@ class Source:
             node = found
         return node
 
-    def text_of(self, node: ast.expr) -> str | None:
-        """The text that `node` is certain to be, else None."""
+    def text_of(self, node: ast.expr, *, depth: int = 0) -> str | None:
+        """The text that `node` is certain to be, else None; None when it is made of itself."""
+        if depth > _DEEPEST:
+            return None
+        depth += 1
         match self.value_of(node):
             case ast.Constant(value=str(text)):
                 return text
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                first, second = self.text_of(left), self.text_of(right)
+                first = self.text_of(left, depth=depth)
+                second = self.text_of(right, depth=depth)
                 return None if first is None or second is None else first + second
             case ast.JoinedStr(values=values):
-                parts = [self.text_of(part) for part in values]
+                parts = [self.text_of(part, depth=depth) for part in values]
                 return None if None in parts else "".join(part for part in parts if part)
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-                return self.text_of(value)
+                return self.text_of(value, depth=depth)
         return None
 
     def function_of(self, node: ast.AST) -> ast.AST:
@@ -84,6 +120,19 @@ class Source:
         while (above := self.parents.get(node)) is not None:
             yield above
             node = above
+
+    def set_on_self(self, owner: ast.ClassDef, name: str) -> list[ast.expr]:
+        """What `owner` assigns to `self.name`."""
+        known = self._attributes.get(owner)
+        if known is None:
+            known = self._attributes[owner] = {}
+            for node in self.walk(owner):
+                match node:
+                    case ast.Assign(
+                        targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)], value=value
+                    ):
+                        known.setdefault(attr, []).append(value)
+        return known.get(name, [])
 
     def _lookup(self, node: ast.Name) -> ast.expr | None:
         scope = self.function_of(node)
@@ -105,12 +154,15 @@ class Source:
 
 
 def read(file: Path) -> Source:
-    """`file` parsed. Errors: SyntaxError when this Python cannot read it."""
-    text = file.read_text("utf-8-sig")
+    """`file` parsed.
+
+    Errors: SyntaxError when this Python cannot read it, RecursionError when it is nested too deep.
+    """
+    with tokenize.open(file) as opened:
+        text = opened.read()
     source = Source(file, text, ast.parse(text, str(file)), silence.of_python(text))
-    for node in ast.walk(source.tree):
-        for child in ast.iter_child_nodes(node):
-            source.parents[child] = node
+    source.index()
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 local = alias.asname or alias.name.split(".")[0]
@@ -119,6 +171,14 @@ def read(file: Path) -> Source:
             for alias in node.names:
                 source.imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     return source
+
+
+def shown(node: ast.AST) -> str:
+    """`node` as a line of text; "…" for one that is nested too deep to be shown."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return "…"
 
 
 def files_of(bundle: Path) -> Iterator[Path]:
@@ -131,13 +191,6 @@ def files_of(bundle: Path) -> Iterator[Path]:
 def _is_searched(folder: Path) -> bool:
     is_made = (folder / "pyvenv.cfg").is_file() or (folder / EXPORT_RECORD).is_file()
     return not (folder.name in _SKIPPED or folder.name.startswith(".") or is_made)
-
-
-def functions(tree: ast.AST) -> Iterator[Function]:
-    """Every function of `tree`, methods too."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
 
 
 def _bindings(scope: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:

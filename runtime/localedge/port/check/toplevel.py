@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
 from localedge.port.check.edge import Edge
 from localedge.port.check.finding import Finding, Rule, at
-from localedge.port.check.source import Function, Source
+from localedge.port.check.source import Function, Source, shown
 
 ENTROPY: Final = Rule(
     "import-entropy",
@@ -130,9 +131,9 @@ def at_import(source: Source) -> Iterator[ast.AST]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     entered: set[str] = set()
-    waiting: list[ast.AST] = [*source.tree.body]
+    waiting: deque[ast.AST] = deque(source.tree.body)
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.popleft()
         if isinstance(node, ast.If) and _is_main_guard(node.test):
             continue
         yield node
@@ -168,7 +169,7 @@ def _call(source: Source, edge: Edge, node: ast.Call) -> Iterator[Finding]:
     elif name in _IO or (name.startswith(_IO_MODULES) and name.rpartition(".")[2] in _VERBS):
         rule = IO
     elif isinstance(node.func, ast.Attribute) and edge.kind_of(source, node.func.value):
-        rule, name = IO, ast.unparse(node.func)
+        rule, name = IO, shown(node.func)
     if rule is not None:
         yield at(rule, source.file, node.lineno, node.col_offset + 1, name=f"{name}()")
 
