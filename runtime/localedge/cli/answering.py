@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,7 +13,7 @@ from localedge.gateway.application import Application, Gateway
 from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
 from localedge.gateway.journal import Journal
 from localedge.gateway.listening import listening
-from localedge.supervisor.state import Run, remove_run, write_run
+from localedge.supervisor.state import Run, kept_token, remove_run, write_run
 from localedge.supervisor.supervisor import Supervisor
 
 
@@ -26,14 +25,14 @@ async def answering(
     *,
     tests_scheduled: bool,
     say: Callable[[str], None],
-) -> AsyncIterator[str]:
-    """The URL where the workers answer, which `run.json` names until the end of the block.
+) -> AsyncIterator[Run]:
+    """Where the workers answer, as `run.json` says until the end of the block.
 
     Shape: `say` gets a line for each request; with `tests_scheduled` the older path
     /__scheduled answers too.
     """
     host, port = listener.getsockname()
-    token = secrets.token_urlsafe(24)
+    token = kept_token(state)
     journal = Journal(say)
 
     def page() -> Application:
@@ -61,7 +60,7 @@ async def answering(
     async with listening(gateway, listener):
         write_run(state, run)
         try:
-            yield run.url
+            yield run
         finally:
             # Who follows what happens would keep the port open.
             supervisor.history.close()

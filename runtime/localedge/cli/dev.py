@@ -125,9 +125,10 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
                 state,
                 tests_scheduled=wishes.tests_scheduled,
                 say=printer.say,
-            ) as url:
+            ) as run:
                 await supervisor.pools[0].current.is_settled()
-                printer.say(f"Ready on {url}")
+                printer.say(f"Ready on {run.url}")
+                printer.say(f"Look at it on {run.page}")
                 async with checked(all_arguments, printer.say):
                     await stop
     printer.say("Stopped.")

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,8 @@ from localedge.errors import Exit, OperatorError
 from localedge.supervisor.folders import remove_unheld
 
 RUN_FILE: Final = "run.json"
+_TOKEN: Final = "token"
+_TOKEN_BYTES: Final = 24
 _DRAFT: Final = "run.json.new"
 _PATIENCE_S: Final = 1.0
 _PAUSE_S: Final = 0.02
@@ -44,6 +47,11 @@ class Run(BaseModel):
     def url(self) -> str:
         """The server's own address."""
         return f"http://{self.host}:{self.port}"
+
+    @property
+    def page(self) -> str:
+        """The page, with what its buttons need behind `#`, which no browser sends."""
+        return f"{self.url}/cdn-cgi/localedge/#token={self.token}"
 
 
 @asynccontextmanager
@@ -110,6 +118,20 @@ async def _take(descriptor: int, state: Path) -> None:
             "Stop it, or give this one its own with --persist-to.",
             exit=Exit.UNREACHABLE,
         ) from exc
+
+
+def kept_token(state: Path) -> str:
+    """The token of the servers on `state`, made by the first: an open page outlives a restart."""
+    file = state / _TOKEN
+    with contextlib.suppress(FileNotFoundError):
+        found = file.read_text("ascii", "replace").strip()
+        if len(found) >= _TOKEN_BYTES and not file.stat().st_mode & 0o077:
+            return found
+        file.unlink()
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(token)
+    return token
 
 
 def write_run(state: Path, run: Run) -> None:
