@@ -1,46 +1,87 @@
-"""A team at work for a while: processes that are killed every second, and what is left of it.
-
-`python -m tests.team.soak FILE N` is one of the processes: a planner, a critic and four workers.
-"""
+"""A team at work on `localedge dev` while its isolates are killed, and what is left of it."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import shutil
 import signal
-import sys
 import time
-import zlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from pydantic import JsonValue
+import httpx
+from tests.demo.processes import process
+from tests.demo.server import LOCALEDGE, free_port
 from tests.edgestate.world import d1_binding
+from tests.team import shifts
 from tests.team.world import PATIENT, Team
+from tests.waiting import wait_until
 
-from edgestate.errors import StateError
-from edgestate.team import D1Record, Subtask, TeamMember, history, rebuild, states
+from edgestate.team import Change, D1Record, Subtask, examine, history, rebuild, states
 
-ROOT: Final = Path(__file__).parents[2]
 ISOLATES: Final = 2
-WORKERS_EACH: Final = 4
-LEASE_S: Final = 2.0
-GOAL: Final = "soak"
+WORKERS: Final = 8
+AGENTS: Final = ("planner", "critic", *(f"worker-{n}" for n in range(1, WORKERS + 1)))
+CONFIG: Final = f"""\
+name = "soak"
+main = "entry.py"
+compatibility_date = "2026-11-01"
+compatibility_flags = ["python_workers"]
+
+[[d1_databases]]
+binding = "DB"
+database_name = "soak"
+database_id = "soak"
+
+[localedge]
+isolates = {ISOLATES}
+"""
+
+ENTRY: Final = """\
+import shifts
+from workers import Response, WorkerEntrypoint
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        return Response(await shifts.answer(request.url, self.env))
+"""
+
+
+@dataclass(slots=True)
+class Driving:
+    """What happens to the server while the team works."""
+
+    url: str
+    http: httpx.AsyncClient
+    kills: int = 0
+    cut_off: int = 0
+    surprises: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Soaked:
-    """What was left of the work."""
+    """What was left of the work.
+
+    Shape: `wrong` names each subtask that has not exactly one result for each time that it was
+    completed, with the last one standing; `unexplained` the dead letters without a reason that
+    history bears out, or that nobody requeued.
+    """
 
     subtasks: int
     kills: int
+    cut_off: int
+    surprises: list[str]
     took_s: float
     unfinished: list[str]
-    wrong_results: list[str]
+    wrong: list[str]
     is_gapless: bool
-    dead_letters: list[str]
+    dead_letters: int
+    unexplained: list[str]
+    torn: list[str]
     takeovers: int
     counters: dict[str, int]
 
@@ -48,163 +89,154 @@ class Soaked:
         updates = max(self.counters.get("updates", 0), 1)
         transactions = max(self.counters.get("transactions", 0), 1)
         return (
-            f"{self.subtasks} subtasks in {self.took_s:.1f} s with {self.kills} kills: "
-            f"{self.takeovers} takeovers, "
+            f"{len(AGENTS)} agents of 3 roles did {self.subtasks} subtasks in {self.took_s:.1f} s "
+            f"on {ISOLATES} isolates, of which {self.kills} were killed with {self.cut_off} shifts "
+            f"in them: {self.takeovers} takeovers, {self.dead_letters} dead letters, all requeued, "
             f"conflict rate {self.counters.get('conflicts', 0) / updates:.2%}, "
             f"rollback rate {self.counters.get('rollbacks', 0) / transactions:.2%}"
         )
 
 
-def is_rejected_once(task_id: str) -> bool:
-    """Whether the critic sends this subtask back the first time."""
-    return zlib.crc32(task_id.encode()) % 20 == 0
-
-
-# --- one process ------------------------------------------------------------------------------
-
-
-async def isolate(file: Path, place: int) -> None:
-    """The agents of one process work until the goal is reached."""
-    async with d1_binding(file, is_migrated=True) as db, asyncio.TaskGroup() as agents:
-        team = Team(db, D1Record(db, deadlines=PATIENT))
-        planner, critic = await team.planner(), await team.critic()
-        agents.create_task(until_done(planner, plan))
-        agents.create_task(until_done(critic, judge))
-        for number in range(1, ISOLATES * WORKERS_EACH + 1):
-            if number % ISOLATES == place:
-                agents.create_task(until_done(await team.worker(number), work))
-
-
-async def until_done(member: TeamMember, once: Callable[[TeamMember], Awaitable[bool]]) -> None:
-    """`once` is called until the goal is reached; what is refused is tried again."""
-    while True:
-        try:
-            if await once(member):
-                continue
-            if (await member.board.task(GOAL)).status == "completed":
-                await member.desk.write_down()
-                return
-        except StateError:
-            pass
-        await asyncio.sleep(0.05)
-
-
-async def work(member: TeamMember) -> bool:
-    """One subtask is done."""
-    held = await member.board.claim(ttl_s=LEASE_S)
-    if held is None:
-        return False
-    task = held.task
-    note = member.messages.sending("critic", "done", task.task_id, correlation_id=task.task_id)
-    value: list[JsonValue] = [task.task_id, task.attempt]
-    await member.board.complete(held, value, summary="done", effects=[note])
-    return True
-
-
-async def judge(member: TeamMember) -> bool:
-    """Some results are judged."""
-    for message in await member.messages.poll(limit=20):
-        await member.messages.consume(message)
-    waiting = await member.reviews.open(limit=20)
-    for task in waiting:
-        if task.attempt == 1 and is_rejected_once(task.task_id):
-            await member.reviews.reject(task, reason="once more")
-        else:
-            await member.reviews.accept(task, reason="right")
-    return bool(waiting)
-
-
-async def plan(member: TeamMember) -> bool:
-    """The goal is finished once all subtasks are."""
-    held = await member.board.claim(ttl_s=LEASE_S)
-    if held is None:
-        return False
-    await member.board.complete(held, None, summary="all is done")
-    return True
-
-
-# --- the whole --------------------------------------------------------------------------------
-
-
-async def soak(file: Path, subtasks: int, *, kill_every_s: float, limit_s: float) -> Soaked:
-    """`subtasks` are done by processes of which one is killed every `kill_every_s`."""
-    began = time.monotonic()
+async def soak(
+    folder: Path,
+    database: Path,
+    subtasks: int,
+    *,
+    limit_s: float,
+    kill_every_s: float = 1.0,
+    most_kills: int | None = None,
+) -> Soaked:
+    """`subtasks` are done by a team, of whose isolates one is killed every `kill_every_s`."""
+    file = folder / ".localedge" / "d1" / "soak.sqlite"
+    file.parent.mkdir(parents=True)
+    shutil.copy(database, file)
+    shutil.copy(shifts.__file__, folder / "shifts.py")
+    (folder / "entry.py").write_text(ENTRY, "utf-8")
+    (folder / "wrangler_like.toml").write_text(CONFIG, "utf-8")
     await _begin(file, subtasks)
-    chance = random.Random(subtasks)
-    running: list[asyncio.subprocess.Process] = []
-    kills = 0
-    try:
-        async with asyncio.timeout(limit_s):
-            running = [await _start(file, place) for place in range(ISOLATES)]
-            while not any(process.returncode == 0 for process in running):
-                await _wait(running, kill_every_s)
-                failed = [p.returncode for p in running if p.returncode not in (None, 0)]
-                assert not failed, f"a process ended with {failed}"
-                if any(process.returncode == 0 for process in running):
-                    break
-                victim = chance.randrange(ISOLATES)
-                running[victim].send_signal(signal.SIGKILL)
-                await running[victim].wait()
-                kills += 1
-                running[victim] = await _start(file, victim)
-    finally:
-        for process in running:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-    return await _look(file, subtasks, kills, time.monotonic() - began)
+    port = free_port()
+    command = [LOCALEDGE, "dev", "-c", str(folder / "wrangler_like.toml"), "--port", str(port)]
+    async with (
+        process(command, log=folder / "dev.log"),
+        httpx.AsyncClient(trust_env=False, timeout=60) as http,
+    ):
+        driving = Driving(f"http://127.0.0.1:{port}", http)
+        await wait_until(lambda: _answers(driving), within_s=30)
+        began = time.monotonic()
+        async with asyncio.timeout(limit_s), asyncio.TaskGroup() as tasks:
+            working = [tasks.create_task(_keep(driving, name)) for name in AGENTS]
+            killing = tasks.create_task(_kill(driving, kill_every_s, most_kills))
+            await asyncio.wait(working)
+            killing.cancel()
+        took_s = time.monotonic() - began
+    return await _look(file, driving, took_s)
 
 
 async def _begin(file: Path, subtasks: int) -> None:
     async with d1_binding(file, is_migrated=True) as db:
         team = Team(db, D1Record(db, deadlines=PATIENT))
-        for number in range(1, ISOLATES * WORKERS_EACH + 1):
-            await team.worker(number)
         await team.critic()
         plan = [Subtask(f"s{n:04d}", "work", n) for n in range(subtasks)]
-        await team.goal(*plan, task_id=GOAL)
+        await team.goal(*plan, task_id=shifts.GOAL)
 
 
-async def _start(file: Path, place: int) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.team.soak", str(file), str(place)),
-        stdin=asyncio.subprocess.DEVNULL,
-        cwd=ROOT,
-    )
+async def _answers(driving: Driving) -> bool:
+    try:
+        return (await driving.http.get(f"{driving.url}/metrics")).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
-async def _wait(running: list[asyncio.subprocess.Process], seconds: float) -> None:
-    waits = [asyncio.ensure_future(process.wait()) for process in running]
-    await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    for wait in waits:
-        wait.cancel()
+async def _keep(driving: Driving, name: str) -> None:
+    """The agent has one shift after the other, in whichever isolate, until the goal is reached."""
+    while True:
+        answer = await driving.http.post(f"{driving.url}/{name}")
+        outcome = answer.headers.get("x-localedge-outcome")
+        if answer.status_code == 200:
+            if answer.json()["reached"]:
+                return
+        elif outcome == "internalError":
+            driving.cut_off += 1
+        else:
+            driving.surprises.append(f"{name}: {answer.status_code} {outcome} {answer.text[:200]}")
+            await asyncio.sleep(0.2)
 
 
-async def _look(file: Path, subtasks: int, kills: int, took_s: float) -> Soaked:
+async def _kill(driving: Driving, every_s: float, most: int | None) -> None:
+    chance = random.Random(most)
+    while most is None or driving.kills < most:
+        await asyncio.sleep(every_s)
+        status = (await driving.http.get(f"{driving.url}/cdn-cgi/localedge/status")).json()
+        isolates: list[dict[str, Any]] = status["workers"][0]["isolates"]
+        busy = [isolate for isolate in isolates if isolate["in_flight"]]
+        if busy:
+            os.kill(chance.choice(busy)["pid"], signal.SIGKILL)
+            driving.kills += 1
+
+
+async def _look(file: Path, driving: Driving, took_s: float) -> Soaked:
     async with d1_binding(file, is_migrated=True) as db:
         team = Team(db, D1Record(db, deadlines=PATIENT))
         tasks = await team.rows("SELECT * FROM task_status WHERE task_id <> root_id")
-        results = await team.rows("SELECT task_id, COUNT(*) AS n FROM task_results GROUP BY 1")
-        letters = await team.rows("SELECT ref, reason FROM dead_letters")
+        letters = await team.rows("SELECT * FROM dead_letters")
         changes = await history(team.record)
-        found = {row["task_id"]: row["n"] for row in results}
-        wanted = {t["task_id"]: 2 if is_rejected_once(t["task_id"]) else 1 for t in tasks}
         return Soaked(
             subtasks=len(tasks),
-            kills=kills,
+            kills=driving.kills,
+            cut_off=driving.cut_off,
+            surprises=driving.surprises,
             took_s=took_s,
             unfinished=[
                 t["task_id"]
                 for t in tasks
                 if (t["status"], t["review"]) != ("completed", "accepted")
             ],
-            wrong_results=[t for t, n in wanted.items() if found.get(t) != n],
+            wrong=_wrong(tasks, await team.rows("SELECT * FROM task_results"), changes, letters),
             is_gapless=rebuild(changes) == await states(team.record),
-            dead_letters=[f"{row['ref']}: {row['reason']}" for row in letters],
+            dead_letters=len(letters),
+            unexplained=[
+                f"{letter['ref']}: {letter['reason']}"
+                for letter in letters
+                if letter["requeued_at"] is None or not _is_explained(letter, changes)
+            ],
+            # Killed agents leave messages unread and tasks that change hands; notes are repeated.
+            torn=[
+                symptom.key
+                for symptom in await examine(team.record)
+                if symptom.is_found and symptom.key not in ("stale", "flapping", "repeated")
+            ],
             takeovers=sum(change.reason == "taken over" for change in changes),
             counters=await team.counters(),
         )
 
 
-if __name__ == "__main__":
-    asyncio.run(isolate(Path(sys.argv[1]), int(sys.argv[2])))
+def _wrong(tasks: Any, results: Any, changes: list[Change], letters: Any) -> list[str]:
+    found: dict[str, list[int]] = {task["task_id"]: [] for task in tasks}
+    for row in results:
+        found.setdefault(row["task_id"], []).append(row["attempt"])
+    completed: dict[str, list[int]] = {}
+    for change in changes:
+        if (change.old_status, change.status) == ("running", "completed"):
+            completed.setdefault(change.task_id, []).append(change.attempt)
+    wrong = []
+    for task in tasks:
+        name = task["task_id"]
+        given_up = sum(letter["ref"] == name for letter in letters)
+        attempts = 1 + given_up + shifts.is_rejected_once(name)
+        is_right = (
+            sorted(found[name]) == sorted(completed.get(name, []))
+            and task["attempt"] in found[name]
+            and task["attempt"] == attempts
+        )
+        if not is_right:
+            wrong.append(f"{name}: attempt {task['attempt']}, results {found[name]}")
+    return wrong
+
+
+def _is_explained(letter: Any, changes: list[Change]) -> bool:
+    """Whether history bears out why the task was given up."""
+    own = [change for change in changes if change.task_id == letter["ref"]]
+    if letter["reason"] == shifts.BROKEN:
+        return shifts.is_failed_once(letter["ref"]) and any(c.reason == shifts.BROKEN for c in own)
+    begun = [c for c in own if c.status == "running" and c.attempt == letter["attempts"]]
+    return bool(begun) and letter["reason"] == f"claimed {len(begun)} times without a result"
