@@ -1,58 +1,17 @@
-"""`make demo`. Exit code: 0 if every claim was checked and holds, 1 if not, 128 + n by signal."""
+"""`make demo`."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import sys
-import tempfile
-import time
-from pathlib import Path
 
-import httpx
-from tests.demo.screen import Screen
-from tests.demo.server import Trouble
-from tests.demo.story import CLAIMS, tell
-
-LIMIT_S = 120.0
+from tests.demo.telling import Story, show
 
 
-async def run(screen: Screen) -> int:
-    """Tell the story; a signal ends it in order. The exit code."""
-    story = asyncio.ensure_future(_tell(screen))
-    ended_by: list[signal.Signals] = []
+def _story() -> Story:
+    from tests.demo.story import CLAIMS, tell
 
-    def end(number: signal.Signals) -> None:
-        if not ended_by:
-            ended_by.append(number)
-            story.cancel()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, end, number)
-    try:
-        await story
-    except asyncio.CancelledError:
-        if not ended_by:
-            raise
-        screen.trouble(f"Ended by {ended_by[0].name}; everything started was ended too.")
-        return 128 + ended_by[0]
-    except Trouble as trouble:
-        screen.trouble(str(trouble))
-        return 1
-    except (TimeoutError, AssertionError, httpx.HTTPError) as exc:
-        screen.trouble(f"Something did not happen in time: {exc!r}")
-        return 1
-    return screen.exit_code()
-
-
-async def _tell(screen: Screen) -> None:
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="localedge-demo-") as folder:
-        async with asyncio.timeout(LIMIT_S):
-            await tell(screen, Path(folder))
-    screen.verdict(time.monotonic() - began)
+    return Story("demo", CLAIMS, limit_s=120, tell=tell)
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(run(Screen(claims=CLAIMS))))
+    sys.exit(show(_story))
