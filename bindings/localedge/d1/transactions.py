@@ -37,6 +37,7 @@ _NEXT_BOOKMARK: Final = (
     "INSERT INTO _cf_METADATA (key, value) VALUES (2, 1) "
     f"ON CONFLICT (key) DO UPDATE SET value = value + 1 RETURNING value {OWN_MARK}"
 )
+_LAST_ROW_ID: Final = f"SELECT last_insert_rowid() {OWN_MARK}"
 _PAGE_BYTES: Final = 4096
 _SQLITE_BUSY: Final = 5
 _UNMEASURED: Final = -1
@@ -220,12 +221,18 @@ class Transactions:
                 raise
             text = texts.ONLY_LAST_BINDS if values is None else texts.WRONG_BINDINGS
             raise EngineError(text) from exc
+        except self._connection.Error:
+            # An INSERT that failed at its second row has made a first one all the same.
+            self._saw_row_id(self.own(_LAST_ROW_ID))
+            raise
         rows = cursor.fetchall()
-        row_id = cursor.lastrowid or 0
-        if row_id != self._own_row_id:
-            self._own_row_id = self._row_id.value = row_id
+        self._saw_row_id(cursor.lastrowid or 0)
         description = cursor.description
         return tuple([column[0] for column in description]) if description else (), rows
+
+    def _saw_row_id(self, row_id: int) -> None:
+        if row_id != self._own_row_id:
+            self._own_row_id = self._row_id.value = row_id
 
     def _execute(self, statement: Statement, values: tuple[Value, ...]) -> None:
         fits = statement.is_named and len(values) == statement.parameters
