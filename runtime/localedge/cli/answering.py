@@ -13,6 +13,7 @@ from localedge.gateway.application import Application, Gateway
 from localedge.gateway.guard import OLD_SCHEDULED, guarded_control
 from localedge.gateway.journal import Journal
 from localedge.gateway.listening import listening
+from localedge.gateway.recording import Recording, recorded
 from localedge.supervisor.state import Run, kept_token, remove_run, write_run
 from localedge.supervisor.supervisor import Supervisor
 
@@ -25,11 +26,12 @@ async def answering(
     *,
     tests_scheduled: bool,
     say: Callable[[str], None],
+    record: Path | None = None,
 ) -> AsyncIterator[Run]:
     """Where the workers answer, as `run.json` says until the end of the block.
 
     Shape: `say` gets a line for each request; with `tests_scheduled` the older path
-    /__scheduled answers too.
+    /__scheduled answers too. Requests and their answers are written to the new file `record`.
     """
     host, port = listener.getsockname()
     token = kept_token(state)
@@ -57,12 +59,14 @@ async def answering(
         kv_url=supervisor.kv_url,
         temporary=str(supervisor.kv.folder) if supervisor.kv else None,
     )
-    async with listening(gateway, listener):
-        write_run(state, run)
-        try:
-            yield run
-        finally:
-            # Who follows what happens would keep the port open.
-            supervisor.history.close()
-            remove_run(state)
+    with recorded(record) as file:
+        application = gateway if file is None else Recording(gateway, file)
+        async with listening(application, listener):
+            write_run(state, run)
+            try:
+                yield run
+            finally:
+                # Who follows what happens would keep the port open.
+                supervisor.history.close()
+                remove_run(state)
     journal.flush()

@@ -44,6 +44,7 @@ class Wishes:
     persist_to: Path | None
     tests_scheduled: bool
     is_strict: bool
+    record: Path | None
 
 
 @app.command()
@@ -70,6 +71,10 @@ def dev(
     strict: Annotated[
         bool, typer.Option(help="Enforce all that the edge enforces and a laptop does not.")
     ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Write each request and its answer to this new file, for verify."),
+    ] = None,
     verbose: Annotated[bool, typer.Option(help="Log what the runtime itself does.")] = False,
 ) -> None:
     """Run the worker on this machine until Ctrl-C.
@@ -83,9 +88,8 @@ def dev(
     printer.install(logging.DEBUG if verbose else logging.INFO)
     gc.freeze()
     gc.enable()
-    wishes = Wishes(
-        tuple(config or ()), env, tuple(env_file or ()), port, persist_to, test_scheduled, strict
-    )
+    files = tuple(config or ()), env, tuple(env_file or ())
+    wishes = Wishes(*files, port, persist_to, test_scheduled, strict, record)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(wishes, printer, ctx.obj))
 
@@ -125,6 +129,7 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
                 state,
                 tests_scheduled=wishes.tests_scheduled,
                 say=printer.say,
+                record=wishes.record,
             ) as run:
                 await supervisor.pools[0].current.is_settled()
                 printer.say(f"Ready on {run.url}")

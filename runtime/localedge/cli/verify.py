@@ -71,7 +71,7 @@ def verify(
     Exit code: 0 when all is the same, 1 for differences, 4 when the other side cannot be had.
     """
     printer = Printer(sys.stderr)
-    printer.install(logging.INFO if verbose else logging.ERROR)
+    printer.install(logging.INFO if verbose else logging.CRITICAL)
     wishes = Wishes(
         patterns=_pairs(match, "=", "--match", "NAME=REGEX"),
         url=url,

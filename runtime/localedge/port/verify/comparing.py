@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from localedge.errors import Exit, OperatorError
-from localedge.port.verify.answers import LATE, NOT_SENT, OUTCOME, Answer, Outgoing, Side
-from localedge.port.verify.canon import Canon, Patterns
+from localedge.port.verify.answers import LATE, NOT_SENT, Side
+from localedge.port.verify.canon import Patterns
 from localedge.port.verify.differences import (
     Difference,
     Seen,
     answer_differences,
-    body_text,
-    seen,
     state_differences,
 )
-from localedge.port.verify.plan import Cron, Plan, Restart, Send, Step
+from localedge.port.verify.plan import Plan, Restart, Send, Step
+from localedge.port.verify.playing import Played, play
+from localedge.port.verify.remote import Remote
 
 ORIGIN: Final = "http://localhost:8787"
 _CLOCKS_S: Final = 5.0
-"""Two expirations may be further apart by this than the steps of the two sides."""
-_NAME: Final = re.compile(r"\$\{(\w+)\}")
+"""Two expirations may be further apart by this than the runs of the two sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,138 +56,63 @@ class Report:
         return sum(len(step.differences) for step in self.steps) + len(self.state or ())
 
 
-class _Run:
-    """One side in the middle of a plan."""
-
-    def __init__(self, side: Side, patterns: Patterns, origin: str) -> None:
-        self.side = side
-        self.canon = Canon(patterns)
-        self.recorded = Canon(patterns)
-        self.origin = origin
-        self._kept: dict[str, str] = {}
-
-    async def send(self, step: Send) -> Seen:
-        outgoing = self._outgoing(step)
-        # Ids that the client chose are known from here on, on both sides alike.
-        self.canon.text(f"{outgoing.target}\n{body_text(outgoing.body)}")
-        answer = await self.side.send(outgoing)
-        found = seen(answer, self.canon, self.origin)
-        self._keep(step, answer)
-        if step.recorded is not None:
-            then = step.recorded
-            self.recorded.text(f"{step.target}\n{body_text(step.body)}")
-            outcome = dict(then.headers).get(OUTCOME)
-            recorded = Answer(then.status, then.headers, then.body, outcome)
-            seen(recorded, self.recorded, self.origin)
-        return found
-
-    def _outgoing(self, step: Send) -> Outgoing:
-        def fill(text: str) -> str:
-            text = self.canon.filled(text, self.recorded) if step.recorded else text
-            return _NAME.sub(lambda name: self._kept.get(name[1], name[0]), text)
-
-        headers = tuple((name, fill(value)) for name, value in step.headers)
-        if not any(name.lower() == "host" for name, _ in headers):
-            headers = (("host", self.origin.partition("//")[2]), *headers)
-        try:
-            body = fill(step.body.decode()).encode()
-        except UnicodeDecodeError:
-            body = step.body
-        return Outgoing(step.method, fill(step.target), headers, body)
-
-    def _keep(self, step: Send, answer: Answer) -> None:
-        for name, place in step.keep.items():
-            try:
-                self._kept[name] = _at(json.loads(answer.body), place)
-            except (ValueError, LookupError, TypeError):
-                # Later requests show it: they go out with the name as it stands.
-                self._kept.pop(name, None)
-
-
 async def compare(ours: Side, theirs: Side, plan: Plan, patterns: Mapping[str, str]) -> Report:
-    """What both sides make of `plan`, one step after the other, ours first."""
+    """What both sides make of `plan`: all of it on ours, then all of it on the other.
+
+    Errors: OperatorError (exit 2) for a crash that cannot be had at a URL.
+    """
     known = Patterns({**plan.patterns, **patterns})
+    if isinstance(theirs, Remote):
+        _check_remote(plan)
+    origin = theirs.name if isinstance(theirs, Remote) else ORIGIN
     report = Report((ours.name, theirs.name), notes=[*plan.notes])
-    origin = theirs.name if "://" in theirs.name else ORIGIN
-    runs = _Run(ours, known, origin), _Run(theirs, known, origin)
     began = time.monotonic()
-    for number, step in enumerate(plan.steps):
-        compared = await _step(step, *runs, report)
-        report.steps.append(compared)
-        if LATE in (compared.ours, compared.theirs):
-            left = len(plan.steps) - number - 1
-            if left:
-                report.notes.append(f"The {left} steps after that were left out.")
-            return report
-    states = await ours.state(), await theirs.state()
-    if states[0] is not None and states[1] is not None:
-        tolerance_s = _CLOCKS_S + time.monotonic() - began
-        canons = runs[0].canon, runs[1].canon
-        report.state = [*state_differences(states[0], states[1], *canons, tolerance_s)]
+    one = await play(ours, plan, known, origin)
+    # The other side need not go further than ours did.
+    other = await play(theirs, Plan(plan.steps[: len(one.steps)]), known, origin)
+    tolerance_s = _CLOCKS_S + time.monotonic() - began
+    for step, mine, its in zip(plan.steps, one.steps, other.steps, strict=False):
+        report.steps.append(_compared(step, mine, its))
+    report.notes += _notes(plan, report)
+    report.state = _state(one, other, tolerance_s)
     return report
 
 
-async def _step(step: Step, ours: _Run, theirs: _Run, report: Report) -> Compared:
-    match step:
-        case Send():
-            return await _sent(step, ours, theirs)
-        case Cron():
-            one, other = await _fired(step, ours), await _fired(step, theirs)
-        case Restart():
-            for run in (ours, theirs):
-                await run.side.restart()
-            return Compared(step.title, "done", "done")
-    if other == NOT_SENT:
-        report.notes.append(f"{step.title} was fired on {ours.side.name} alone.")
-        return Compared(step.title, one, other)
-    differences = (Difference("outcome", one, other),) if one != other else ()
-    return Compared(step.title, one, other, differences)
+def _compared(step: Step, ours: Seen, theirs: Seen) -> Compared:
+    differences: tuple[Difference, ...] = ()
+    if theirs.status != NOT_SENT and not ours.status == theirs.status == LATE:
+        differences = tuple(answer_differences(ours, theirs))
+    return Compared(step.title, ours.status, theirs.status, differences)
 
 
-async def _fired(step: Cron, run: _Run) -> str:
-    try:
-        return await run.side.cron(step.expression)
-    except TimeoutError:
-        return LATE
+def _state(ours: Played, theirs: Played, tolerance_s: float) -> list[Difference] | None:
+    if ours.state is None or theirs.state is None:
+        return None
+    canons = ours.canon, theirs.canon
+    return [*state_differences(ours.state, theirs.state, *canons, tolerance_s)]
 
 
-async def _sent(step: Send, ours: _Run, theirs: _Run) -> Compared:
-    found: list[Seen | None] = []
-    for run in (ours, theirs):
-        try:
-            found.append(await run.send(step))
-        except TimeoutError:
-            found.append(None)
-    one, other = found
-    if one is None or other is None:
-        shown = one.status if one else LATE, other.status if other else LATE
-        differences = (Difference("status", *shown),) if shown[0] != shown[1] else ()
-        return Compared(step.title, *shown, differences)
-    return Compared(step.title, one.status, other.status, tuple(answer_differences(one, other)))
+def _notes(plan: Plan, report: Report) -> list[str]:
+    notes = []
+    for step in report.steps:
+        how = zip(report.sides, (step.ours, step.theirs), strict=True)
+        late = [side for side, status in how if status == LATE]
+        if late:
+            notes.append(f"{step.title}: no answer in time on {' and on '.join(late)}.")
+        if step.theirs == NOT_SENT:
+            notes.append(f"{step.title} was fired on {report.sides[0]} alone.")
+    left = len(plan.steps) - len(report.steps)
+    if left:
+        notes.append(f"What came after it was left out: {left} step{'s' if left > 1 else ''}.")
+    return notes
 
 
-def _at(value: Any, place: str) -> str:
-    for part in place.split("."):
-        value = value[int(part)] if isinstance(value, list) else value[part]
-    if isinstance(value, str):
-        return value
-    return json.dumps(value)
-
-
-def check_names(plan: Plan) -> None:
-    """Errors: OperatorError (exit 2) for a `${name}` that no step before it keeps."""
-    kept: set[str] = set()
+def _check_remote(plan: Plan) -> None:
     for step in plan.steps:
-        if not isinstance(step, Send):
-            continue
-        texts = [step.target, body_text(step.body), *(value for _, value in step.headers)]
-        used = {name for text in texts for name in _NAME.findall(text)} if not step.recorded else ()
-        for name in used:
-            if name not in kept:
-                raise OperatorError(
-                    "verify/unknown-name",
-                    f"{step.title}: no step before it keeps {name!r}.",
-                    f'Add keep = {{ {name} = "place.in.the.answer" }} to the one that gives it.',
-                    exit=Exit.USAGE,
-                )
-        kept |= set(step.keep)
+        if isinstance(step, Restart) or (isinstance(step, Send) and step.crash_when):
+            raise OperatorError(
+                "verify/no-crash-there",
+                f"{step.title}: the process of a worker at a URL cannot be killed from here.",
+                "Leave the step out, or compare with the real parts, without --url.",
+                exit=Exit.USAGE,
+            )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from localedge.port.verify.answers import Answer
@@ -36,20 +37,28 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An answer in canonical form."""
+    """An answer in canonical form.
+
+    Shape: `reason` is the last line of the traceback of a worker that failed, where it can be
+    seen, `page` what the side told of it.
+    """
 
     status: str
-    headers: dict[str, str]
-    body: str
+    headers: dict[str, str] = field(default_factory=dict)
+    body: str = ""
+    reason: str | None = None
+    page: str = ""
 
 
 def seen(answer: Answer, canon: Canon, origin: str) -> Seen:
     """What is compared of `answer`, whose server calls itself `origin`; its ids get numbers."""
     if answer.failure is not None:
-        return Seen(f"no answer ({answer.failure})", {}, "")
+        return Seen(f"no answer ({answer.failure})")
     if answer.outcome not in (None, "ok"):
         # Each side has its own page for a worker that failed.
-        return Seen(f"{answer.status} ({answer.outcome})", {}, "")
+        page = body_text(answer.body)
+        reason = canon.known(_reason(page)) if "Traceback (most recent" in page else None
+        return Seen(f"{answer.status} ({answer.outcome})", reason=reason, page=page)
     headers: dict[str, str] = {}
     for name, value in sorted(answer.headers, key=lambda line: line[0].lower()):
         name = name.lower()
@@ -68,6 +77,17 @@ def body_text(body: bytes) -> str:
         return f"0x{body.hex()}"
 
 
+def _reason(page: str) -> str:
+    """The last line of a traceback; JSON has it in one string."""
+    with suppress(ValueError, LookupError, TypeError):
+        page = json.loads(page)["error"]["traceback"]
+    return page.strip().rpartition("\n")[2]
+
+
+def _told(seen: Seen) -> str:
+    return f"{seen.status}\n{seen.page}".rstrip()
+
+
 def _without(text: str, origin: str) -> str:
     host = origin.partition("//")[2]
     for scheme in ("https", "http"):
@@ -78,7 +98,9 @@ def _without(text: str, origin: str) -> str:
 def answer_differences(ours: Seen, theirs: Seen) -> Iterator[Difference]:
     """Where two answers differ. Once the status does, nothing else is looked at but the body."""
     if ours.status != theirs.status:
-        yield Difference("status", ours.status, theirs.status)
+        yield Difference("status", _told(ours), _told(theirs))
+    elif None not in (ours.reason, theirs.reason) and ours.reason != theirs.reason:
+        yield Difference("exception", ours.page, theirs.page)
     else:
         for name, left, right in _pairs(ours.headers, theirs.headers):
             if left != right:
@@ -153,8 +175,13 @@ def _is_about(one: int | None, other: int | None, tolerance_s: float) -> bool:
 
 
 def _rows(table: Table, canon: Canon) -> list[str]:
-    """The rows in an order that does not depend on their ids."""
-    return [", ".join(table.columns), *sorted(map(canon.known, table.rows))]
+    """The rows, a line for each value, in an order that does not depend on their ids."""
+    rows = sorted([canon.known(value) for value in row] for row in table.rows)
+    return [
+        f"{number}. {column} = {value}"
+        for number, row in enumerate(rows, 1)
+        for column, value in zip(table.columns, row, strict=False)
+    ]
 
 
 def _pairs(

@@ -20,7 +20,7 @@ TOKEN: Final = "x-localedge-verify"
 """The header without which a booted worker does not answer."""
 _LONGEST_LINE: Final = 256 * 1024 * 1024
 _ORDER_S: Final = 60.0
-_END_S: Final = 10.0
+_END_S: Final = 5.0
 _TAIL: Final = 2000
 
 

@@ -24,7 +24,8 @@ class Send:
 
     Shape: `target` is the path with the query; `keep` maps a name to the place of a value in the
     JSON answer ("tasks.0.taskId"), which `${name}` stands for in later steps. With `recorded`, ids
-    of that answer in later steps stand for the side's own.
+    of that answer in later steps stand for the side's own. With `crash_when`, a URL, the worker's
+    process dies before it has answered, once a GET of that URL is answered with 2xx.
     """
 
     method: str
@@ -33,6 +34,7 @@ class Send:
     body: bytes = b""
     keep: Mapping[str, str] = field(default_factory=dict)
     recorded: Recorded | None = None
+    crash_when: str | None = None
 
     @property
     def title(self) -> str:
@@ -62,7 +64,21 @@ class Restart:
         return "restart"
 
 
-Step: TypeAlias = Send | Cron | Restart
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Something outside is asked or told, once for each side; its answer is not compared."""
+
+    method: str
+    url: str
+    body: bytes = b""
+
+    @property
+    def title(self) -> str:
+        """The step in one line."""
+        return f"call {self.method} {self.url}"
+
+
+Step: TypeAlias = Send | Cron | Restart | Call
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,10 +38,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its columns, and each row as text."""
+    """A table: its columns, and each row's values as SQL literals."""
 
     columns: tuple[str, ...]
-    rows: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,11 @@ async def _table(call: Caller, binding: str, name: str) -> Table:
     ]
     columns = tuple(one["name"] for one in info)[:_MOST_COLUMNS]
     cells = ", ".join(_CELL.format(_quoted(column)) for column in columns)
-    rows: list[str] = []
+    rows: list[tuple[str, ...]] = []
     while True:
         sql = f"SELECT {cells} FROM {quoted} LIMIT {_PAGE} OFFSET {len(rows)}"
         page = await call(binding, ["prepare", [sql]], ["raw", []])
-        rows += [", ".join(map(_shown, row)) for row in page]
+        rows += [tuple(map(_shown, row)) for row in page]
         if len(page) < _PAGE:
             return Table(columns, tuple(rows))
 
