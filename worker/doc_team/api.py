@@ -12,7 +12,15 @@ from workers import Request, Response
 from doc_team import goals
 from edgestate.errors import StateError, TaskNotFound
 from edgestate.keys import check_id
-from edgestate.team import D1Record, TeamMember, life_of, metrics_text
+from edgestate.team import (
+    D1Record,
+    TeamMember,
+    life_of,
+    metrics_text,
+    request_trace_id,
+    trace_id,
+    traced,
+)
 from edgestate.team.metrics import CONTENT_TYPE
 
 MAX_DOCUMENTS = 200
@@ -49,7 +57,10 @@ async def answer_planner(request: Request, env: Any, member: TeamMember) -> Resp
     """The planner's own: `POST /goals`, `GET /goals/ID`; errors as JSON."""
     try:
         common = await answer(request, env)
-        return common if common is not None else await _goals(request, member)
+        if common is not None:
+            return common
+        with traced(request_trace_id(request.headers) or trace_id()):
+            return await _goals(request, member)
     except BadRequest as error:
         return _error("bad_request", str(error), HTTPStatus.BAD_REQUEST)
     except StateError as error:

@@ -23,6 +23,9 @@ class Observe(Protocol):
 observe: Observe | None = None
 """None on the edge; whoever looks at tool calls sets it (`edgestate.observe = …`)."""
 
+request_trace: Callable[[], str | None] | None = None
+"""None on the edge; whoever knows which trace the request came with sets it."""
+
 from edgestate import keys  # noqa: E402  (what is below reads `observe`)
 from edgestate.agent import Agent, PlannedStep  # noqa: E402
 from edgestate.chat import (  # noqa: E402

@@ -3,7 +3,8 @@
 Frames of such a call have a negative number, which the isolate gives (`wire` says the rest):
 
 to the supervisor  (OPEN, -n, "fetch", service, entrypoint, props, method, url, headers, body, ray)
-                   (OPEN, -n, "call", service, entrypoint, props, method, arguments, ray)
+                   (OPEN, -n, "call", service, entrypoint, props, method, arguments, ray,
+                   headers)
                    (OPEN, -n, "limit", namespace id, key, limit, period_s)
 from there         (OPEN, -n, status, headers, body)   (END, -n, outcome, detail)
 and, both ways, DATA, END, CREDIT and CANCEL as for events.
@@ -12,7 +13,7 @@ and, both ways, DATA, END, CREDIT and CANCEL as for events.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 from localedge.errors import JsException
@@ -34,6 +35,7 @@ from localedge.project.attached import Service
 from localedge.sdk import web
 from localedge.sdk.context import current
 from localedge.sdk.fetcher import Fetcher
+from localedge.sdk.tracing import PARENT, outgoing
 from localedge.sdk.web.response import NULL_BODY_STATUSES
 from localedge.stream import ReadableStream
 
@@ -97,7 +99,10 @@ class Calls:
         number, call = self._begin()
         body = request.taken_body()
         is_whole = not isinstance(body, ReadableStream) and len(body or b"") <= CHUNK_BYTES
-        lines = [(n.encode("latin-1"), v.encode("utf-8")) for n, v in request.headers.raw()]
+        pairs = request.headers.raw()
+        if not request.headers.has(PARENT):
+            pairs = [*pairs, *outgoing()]
+        lines = as_lines(pairs)
         address = (target.service, target.entrypoint, target.props)
         what = (request.method, request.url, lines, body if is_whole else True, _ray())
         self._send((OPEN, number, "fetch", *address, *what))
@@ -177,6 +182,11 @@ class Calls:
         self._send((END, number))
 
 
+def as_lines(pairs: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Headers as frames have them."""
+    return [(name.encode("latin-1"), value.encode("utf-8")) for name, value in pairs]
+
+
 async def _chunks(body: bytes | ReadableStream | None) -> AsyncIterator[bytes]:
     if isinstance(body, ReadableStream):
         async for chunk in body:
@@ -218,7 +228,8 @@ def service_binding(target: Service, calls: Calls | None) -> Fetcher:
     async def invoke(method: str, arguments: list[Any]) -> Any:
         address = (target.service, target.entrypoint, target.props)
         try:
-            packed = await _running(calls).ask("call", *address, method, pack(arguments), _ray())
+            what = (method, pack(arguments), _ray(), as_lines(outgoing()))
+            packed = await _running(calls).ask("call", *address, *what)
         except CallFailed as failed:
             raise _shown(failed) from failed
         return unpack(packed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Generator
+from collections.abc import Coroutine, Generator, Sequence
 from contextvars import Context, ContextVar
 from typing import Any, Final, TypeVar
 
@@ -43,10 +43,17 @@ class Event:
 
     __slots__ = ("calls", "context", "has_begun", "has_ended", "main", "number", "ray", "tasks")
 
-    def __init__(self, number: int, ray: str, props: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        number: int,
+        ray: str,
+        lines: Sequence[tuple[bytes, bytes]] = (),
+        *,
+        props: dict[str, Any] | None = None,
+    ) -> None:
         self.number = number
         self.ray = ray
-        self.context = ExecutionContext(JsProxy(props) if props else None)
+        self.context = ExecutionContext(JsProxy(props) if props else None, ray, lines)
         self.calls: dict[str, int] = {}
         self.has_begun = False
         self.has_ended = False

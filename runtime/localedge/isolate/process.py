@@ -28,7 +28,7 @@ from localedge.isolate.recorder import Recorder
 from localedge.isolate.secrets import Mask
 from localedge.isolate.serving import Serving
 from localedge.isolate.strictness import tighten
-from localedge.isolate.tool_calls import observe_tools
+from localedge.isolate.tool_calls import observe_tools, share_traces
 from localedge.isolate.tracebacks import failure_of
 from localedge.isolate.wire import NOTE, Channel, Frame
 from localedge.isolate.world import world_of
@@ -162,6 +162,7 @@ async def _load(
             allows_global_handlers=world.allows_global_handlers,
         )
     observe_tools(probe)
+    share_traces()
     loop.set_task_factory(task_factory)
     life.serving = Serving(worker, env, life.channel, mask)
     ready = Ready(

@@ -98,16 +98,16 @@ class Serving:
     def _open(self, frame: Frame) -> None:
         number = frame[1]
         if frame[2] == "fetch":
-            event = Event(number, frame[7])
+            event = Event(number, frame[7], frame[5])
             # The body's first frames may come before the task has run its first line.
             body = self._incoming(number) if frame[6] is True else frame[6]
             work = self._fetch(event, frame, body)
         elif frame[2] == "service":
-            event = Event(number, frame[7], props=frame[9])
+            event = Event(number, frame[7], frame[5], props=frame[9])
             body = self._incoming(number) if frame[6] is True else frame[6]
             work = self._fetch(event, frame[:8], body, entrypoint=frame[8])
         elif frame[2] == "call":
-            event = Event(number, frame[6], props=frame[7])
+            event = Event(number, frame[6], frame[8], props=frame[7])
             work = self._call(event, frame)
         else:
             event = Event(number, frame[5])
@@ -203,7 +203,7 @@ class Serving:
         await self._finish(event)
 
     async def _call(self, event: Event, frame: Frame) -> None:
-        _, number, _, entrypoint, method, arguments, _, _ = frame
+        _, number, _, entrypoint, method, arguments, _, _, _ = frame
         event.has_begun = True
         EVENT.set(event)
         outcome: str = "ok"

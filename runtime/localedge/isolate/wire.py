@@ -8,7 +8,7 @@ a simple request is one frame each way.
 to the isolate    (OPEN, n, "fetch", method, url, headers, body, ray)    body: bytes, None, True
                   (OPEN, n, "scheduled", cron, time_ms)                  True: DATA frames follow
                   (OPEN, n, "service", … as fetch …, entrypoint, props)  from another worker
-                  (OPEN, n, "call", entrypoint, method, arguments, ray, props)
+                  (OPEN, n, "call", entrypoint, method, arguments, ray, props, headers)
                   (DATA, n, bytes)  (END, n)  (CANCEL, n)  (CREDIT, n, size)  (NOTE, 0, name, value)
 from the isolate  (OPEN, n, status, headers, body, is_over)              body None: DATA follows
                   (DATA, n, bytes)  (END, n, outcome, detail)  (OVER, n)  (CREDIT, n, size)

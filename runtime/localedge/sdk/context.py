@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -19,14 +19,19 @@ class ExecutionContext:
     """The lifetime of one event.
 
     Shape: `props` is what a binding that calls this worker was configured with;
-    `passes_through` is true once `passThroughOnException` was called.
+    `passes_through` is true once `passThroughOnException` was called. `ray` names the event in
+    logs, `lines` are the headers that it came with.
     Source: reference/python-workers.md 1.5 and 3, read 2026-12-01.
     """
 
-    __slots__ = ("_closers", "_tasks", "passes_through", "props")
+    __slots__ = ("_closers", "_tasks", "lines", "passes_through", "props", "ray")
 
-    def __init__(self, props: Any = None) -> None:
+    def __init__(
+        self, props: Any = None, ray: str = "", lines: Sequence[tuple[bytes, bytes]] = ()
+    ) -> None:
         self.props = props if props is not None else {}
+        self.ray = ray
+        self.lines = lines
         self.passes_through = False
         self._tasks: list[asyncio.Future[Any]] | None = None
         self._closers: list[Callable[[], Awaitable[None]]] | None = None

@@ -183,11 +183,18 @@ class Isolate:
         return exchange
 
     def call(
-        self, entrypoint: str, method: str, arguments: bytes, ray: str, props: dict[str, Any]
+        self,
+        entrypoint: str,
+        method: str,
+        arguments: bytes,
+        ray: str,
+        props: dict[str, Any],
+        lines: Sequence[Line],
     ) -> Exchange:
-        """Another worker's call of a method is on its way."""
+        """Another worker's call of a method is on its way; `lines` put it into a trace."""
         exchange = self._exchange(ray)
-        self.send((OPEN, exchange.number, "call", entrypoint, method, arguments, ray, props))
+        what = (entrypoint, method, arguments, ray, props, lines)
+        self.send((OPEN, exchange.number, "call", *what))
         return exchange
 
     def note(self, name: str, value: object) -> None:

@@ -185,9 +185,10 @@ class _Call:
         method: str,
         arguments: bytes,
         ray: str,
+        lines: Sequence[tuple[bytes, bytes]],
     ) -> None:
         isolate = pool.pick() or await pool.acquire()
-        exchange = isolate.call(entrypoint or "Default", method, arguments, ray, props)
+        exchange = isolate.call(entrypoint or "Default", method, arguments, ray, props, lines)
         try:
             result = await exchange.head
         except asyncio.CancelledError:

@@ -47,7 +47,7 @@ from edgestate.team.settings import Setting, Settings
 from edgestate.team.snapshots import Restored, Snapshots
 from edgestate.team.team import Bootstrap, TeamMember
 from edgestate.team.traces import Event, life_of
-from edgestate.team.tracing import trace_id, traced
+from edgestate.team.tracing import request_trace_id, trace_id, traced
 from edgestate.team.writes import Cycle, Identity, Role, Write
 
 __all__ = [
@@ -122,6 +122,7 @@ __all__ = [
     "life_of",
     "metrics_text",
     "rebuild",
+    "request_trace_id",
     "states",
     "take_seat",
     "trace_id",

@@ -10,6 +10,7 @@ from localedge.errors import JsException, js_type_error
 from localedge.probe import Call
 from localedge.sdk.context import current
 from localedge.sdk.host import Host, host
+from localedge.sdk.tracing import PARENT, outgoing
 from localedge.sdk.web.request import Request, new_request
 from localedge.sdk.web.response import NULL_BODY_STATUSES, REDIRECT_STATUSES, Response
 from localedge.sdk.web.url import URL
@@ -119,6 +120,8 @@ def _outgoing_headers(request: Request) -> list[tuple[bytes, bytes]]:
         for name, value in request.headers.raw()
         if name not in _HOP_BY_HOP and (keeps_length or name != "content-length")
     ]
+    if not request.headers.has(PARENT):
+        pairs += [(name.encode(), value.encode()) for name, value in outgoing()]
     if not request.headers.has("accept-encoding"):
         pairs.append((b"accept-encoding", b"gzip"))
     return pairs
