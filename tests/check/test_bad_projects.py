@@ -9,7 +9,8 @@ from tests.check.faults import CONFIG, build, handler, worker
 from tests.runtime.edge import edge
 
 from localedge.sdk import finder
-from localedge.sdk.lacking import hint
+from localedge.sdk.host import Host, set_host
+from localedge.sdk.lacking import hint, hinting
 
 pytestmark = pytest.mark.anyio
 BROKEN = "import js  # the Emscripten half of the SDK\nraise ImportError('no native half')\n"
@@ -38,6 +39,26 @@ def test_a_module_that_is_not_there_is_named_with_the_nearest(
     error = ModuleNotFoundError(f"No module named '{name}'", name=name)
 
     assert hint(error, tmp_path / "src").startswith(said)
+
+
+def test_a_relative_import_at_the_top_is_told_where_imports_begin(tmp_path: Path) -> None:
+    error = ImportError("attempted relative import with no known parent package")
+
+    assert "leave the dot out" in hint(error, tmp_path / "src")
+
+
+@pytest.mark.parametrize(("edge_python", "has_note"), [((3, 99), True), ((3, 8), False)])
+def test_syntax_that_only_the_edge_may_know_is_told(
+    edge_python: tuple[int, int], has_note: bool, tmp_path: Path
+) -> None:
+    set_host(Host(python=edge_python))
+
+    with pytest.raises(SyntaxError) as caught, hinting(tmp_path):
+        compile("type X = = int", "entry.py", "exec")
+    set_host(None)
+
+    notes = getattr(caught.value, "__notes__", [])
+    assert any("the edge has 3.99, which may know more" in note for note in notes) == has_note
 
 
 def test_an_error_of_the_workers_own_gets_no_hint(tmp_path: Path) -> None:
@@ -84,13 +105,3 @@ async def test_a_broken_venv_workers_is_never_imported(tmp_path: Path) -> None:
         answer = await server.get("/")
 
     assert (answer.status_code, answer.text) == (200, "workers.response")
-
-
-@pytest.mark.processes
-async def test_a_configuration_with_a_byte_order_mark_starts(tmp_path: Path) -> None:
-    build(tmp_path, {"wrangler.jsonc": f"\ufeff{CONFIG}", **handler("return Response('here')")})
-
-    async with edge(tmp_path) as server:
-        answer = await server.get("/")
-
-    assert (answer.status_code, answer.text) == (200, "here")

@@ -265,3 +265,38 @@ def test_code_made_of_text_is_refused() -> None:
 
     with pytest.raises(JsException, match="Code generation from strings"):
         run_js("1")
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("1 + 1", 2),
+        ("x = 2\nx * y", 6),
+        ("x = 2", None),
+        ("1 + 1;", None),
+        ("", None),
+        ("def f():\n    return 5\nf()", 5),
+    ],
+)
+def test_code_made_of_python_gives_its_last_value(source: str, value: object) -> None:
+    from pyodide.code import eval_code
+
+    assert eval_code(source, {"y": 3}) == value
+
+
+async def test_code_may_wait_at_its_top() -> None:
+    from pyodide.code import eval_code, eval_code_async
+
+    source = "import asyncio\nawait asyncio.sleep(0, 1)\nawait asyncio.sleep(0, 2)"
+
+    assert await eval_code_async(source) == 2
+    assert await eval_code_async("x = 3\nx") == 3
+    with pytest.raises(SyntaxError):
+        eval_code(source)
+
+
+def test_the_imports_of_a_text_are_found() -> None:
+    from pyodide.code import find_imports
+
+    assert find_imports("import a.b, c\nfrom d.e import f\nfrom . import g") == ["a", "c", "d"]
+    assert find_imports("import (") == []

@@ -279,6 +279,26 @@ def test_a_parameter_read_in_a_nested_function_is_warned_about(load: LoadWorker)
     assert "use self.ctx" in worker.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("x = 1", ""),
+        (
+            "from workers import WorkerEntrypoint\nclass Main(WorkerEntrypoint): ...",
+            " (Main can be called by other workers only)",
+        ),
+    ],
+)
+def test_a_module_that_answers_nothing_is_warned_about(
+    code: str, named: str, load: LoadWorker
+) -> None:
+    worker = load(code)
+
+    assert worker.warnings == (
+        f"nothing answers: the main module has no class Default(WorkerEntrypoint){named}",
+    )
+
+
 RPC = """
 from workers import WorkerEntrypoint
 

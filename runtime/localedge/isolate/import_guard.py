@@ -20,7 +20,7 @@ from typing import Any, Final
 from localedge.errors import JsException
 from localedge.isolate.ownership import EVENT
 from localedge.probe import Call, Outcome
-from localedge.sdk.web import crypto, timers
+from localedge.sdk.web import crypto, subtle, timers
 
 # Source: workerd src/pyodide/internal/topLevelEntropy/entropy_import_context.py, allow_entropy.py
 # and src/workerd/io/io-context.c++, read 2026-12-01.
@@ -33,7 +33,7 @@ DISALLOWED: Final = (
 )
 _ALLOWED: Final = frozenset(("Random", "SystemRandom"))
 _VENDORED: Final = "python_modules"
-_CRYPTO: Final = crypto.__file__
+_CRYPTO: Final = (crypto.__file__, subtle.__file__)
 
 
 class GlobalScope:
@@ -114,7 +114,7 @@ class _Guard:
         is_crypto = False
         while frame is not None:
             code = frame.f_code
-            is_crypto = is_crypto or code.co_filename == _CRYPTO
+            is_crypto = is_crypto or code.co_filename in _CRYPTO
             if code.co_name == "<module>":
                 file = code.co_filename
                 if file.startswith(self._bundle) and not file.startswith(self._vendored):

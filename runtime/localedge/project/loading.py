@@ -133,12 +133,7 @@ def _ready(
             process_env=seen_env,
         )
     )
-    taken = {
-        *(namespace.binding for namespace in project.kv_namespaces),
-        *(database.binding for database in project.d1_databases),
-        *project.attached.classes(),
-        *project.placeholders,
-    }
+    taken = _names_of_bindings(project)
     values = {name: value for name, value in loaded.values.items() if name not in taken}
     date = project.compatibility_date or compatibility.default_date()
     starting.check_compatibility(date, project.compatibility_flags)
@@ -149,13 +144,18 @@ def _ready(
             "No compatibility_date was specified. Using the default compatibility date: "
             f"{date}.\nAdd compatibility_date to {shown}: the edge demands one."
         )
-    return project.model_copy(
-        update={
-            "secrets": values,
-            "secrets_from": loaded.sources,
-            "warnings": tuple(warnings),
-        }
-    )
+    found = {"secrets": values, "secrets_from": loaded.sources, "warnings": tuple(warnings)}
+    return project.model_copy(update=found)
+
+
+def _names_of_bindings(project: Project) -> set[str]:
+    """Names in `env` that no secret can take."""
+    return {
+        *(namespace.binding for namespace in project.kv_namespaces),
+        *(database.binding for database in project.d1_databases),
+        *project.attached.classes(),
+        *project.placeholders,
+    }
 
 
 def _warnings(resolved: Resolved, found: Found | None, start: Path, more: Attached) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from localedge.sdk.finder import MISSING, MODULES, OFFERED
+from localedge.sdk.host import edge_python
 
 _ELSEWHERE: Final = {
     **MISSING,
@@ -22,13 +23,24 @@ _FROM: Final = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
 
 @contextmanager
 def hinting(bundle: Path) -> Iterator[None]:
-    """An ImportError that leaves this block carries a note that says what would work."""
+    """An ImportError that leaves this block carries a note that says what would work.
+
+    A SyntaxError says whether it may be one on this machine only.
+    """
     try:
         yield
     except ImportError as error:
         advice = hint(error, bundle)
         if advice:
             error.add_note(advice)
+        raise
+    except SyntaxError as error:
+        here, there = sys.version_info[:2], edge_python()
+        if here < there:
+            error.add_note(
+                f"Python {here[0]}.{here[1]} runs localedge; the edge has {there[0]}.{there[1]}, "
+                "which may know more: run localedge with that."
+            )
         raise
 
 
@@ -37,6 +49,8 @@ def hint(error: ImportError, bundle: Path) -> str:
     found = _FROM.match(str(error))
     if found is not None:
         return _of_name(found[1], found[2])
+    if "relative import" in str(error):
+        return f"Imports begin in the folder {bundle.name}, which is no package: leave the dot out."
     name = error.name or ""
     top = name.partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or not name or name in MISSING:
@@ -48,7 +62,10 @@ def hint(error: ImportError, bundle: Path) -> str:
         return f"localedge has no {name}. {advice}"
     if top in sys.stdlib_module_names:
         return ""
-    return f"No package in the environment that runs localedge has the module {top}; install it."
+    return (
+        f"No package in the environment that runs localedge has the module {top}; install it. "
+        "localedge check says whether the edge has it."
+    )
 
 
 def nearest(module: str) -> str:

@@ -18,6 +18,12 @@ def surprises(found: Entrypoints, *, is_legacy: bool) -> Iterator[str]:
     """
     yield from _unset(found)
     yield from _raw(found)
+    if found.default is None and not found.legacy and not found.muted:
+        named = f" ({', '.join(sorted(found.classes))} can be called by other workers only)"
+        yield (
+            "nothing answers: the main module has no class Default(WorkerEntrypoint)"
+            f"{named if found.classes else ''}"
+        )
     if found.muted:
         names = ", ".join(f"on_{name}" for name in found.muted)
         yield (
