@@ -125,8 +125,8 @@ class History:
     def closed(self, request: Arrived, closing: Closing) -> None:
         """`request` was answered, now."""
         now = time.perf_counter()
-        if self.is_watching:
         self.measures.request(closing.outcome, closing.status, now - request.began)
+        if self.is_watching:
             self._closed(request, closing, now)
             return
         if request.body is not None and len(request.body) > _MOST_UNSEEN_BODY_BYTES:
@@ -179,9 +179,9 @@ class History:
             status=next((status for pid, status in self._exits if pid == isolate.pid), None),
         )
         self.endings.append(ending)
+        self.measures.ending(ending.cause, isolate.tally)
         self.add(
             what.ISOLATE_ENDED,
-        self.measures.ending(ending.cause, isolate.tally)
             pid=ending.pid,
             generation=ending.generation,
             cause=ending.cause,
