@@ -96,9 +96,11 @@ def _without(text: str, origin: str) -> str:
 
 
 def answer_differences(ours: Seen, theirs: Seen) -> Iterator[Difference]:
-    """Where two answers differ. Once the status does, nothing else is looked at but the body."""
+    """Where two answers differ. Once the status does, of the rest only bodies are looked at."""
     if ours.status != theirs.status:
         yield Difference("status", _told(ours), _told(theirs))
+        if not (ours.status.isdecimal() and theirs.status.isdecimal()):
+            return
     elif None not in (ours.reason, theirs.reason) and ours.reason != theirs.reason:
         yield Difference("exception", ours.page, theirs.page)
     else:
