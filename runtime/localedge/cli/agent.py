@@ -1,4 +1,4 @@
-"""`localedge agent`: durable agent state for a project of one's own."""
+"""`localedge agent`: the tasks of agents, and durable agent state for a project of one's own."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Annotated
 
 import typer
 
+from localedge.cli import agent_list, agent_resolve
 from localedge.cli.d1_target import Flags, folder_of, require_project, target
 from localedge.errors import Exit, OperatorError
 from localedge.port.vendor import PACKAGE, Vendored, vendor
 from localedge.project.models import Project
 
-app = typer.Typer(no_args_is_help=True, help="Bring the library edgestate into a project.")
-
-
-@app.callback()
-def agent() -> None:
-    """Bring the library edgestate into a project."""
+app = typer.Typer(no_args_is_help=True, help="Look at agents' tasks, and bring in edgestate.")
+app.command("list")(agent_list.list_)
+app.command()(agent_list.show)
+app.command()(agent_resolve.resolve)
+app.command()(agent_resolve.resume)
 
 
 @app.command("vendor")

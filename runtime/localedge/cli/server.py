@@ -35,8 +35,10 @@ def running_server(config: Path | None, persist_to: Path | None) -> Run:
     return run
 
 
-def order(run: Run, path: str, **parameters: str | int | float | None) -> dict[str, object]:
-    """The server's answer to a POST to `path` under its control endpoints.
+def order(
+    run: Run, path: str, *, within_s: float = _DEADLINE_S, **parameters: str | int | float | None
+) -> dict[str, object]:
+    """The server's answer to a POST to `path` under its control endpoints, `within_s` seconds.
 
     Errors: OperatorError with what the server says against it; exit 4 when it does not answer.
     """
@@ -46,7 +48,7 @@ def order(run: Run, path: str, **parameters: str | int | float | None) -> dict[s
             f"{run.url}/cdn-cgi/localedge/{path}",
             params=given,
             headers={"authorization": f"Bearer {run.token}"},
-            timeout=_DEADLINE_S,
+            timeout=within_s,
             trust_env=False,
         )
     except httpx.HTTPError as exc:
@@ -56,6 +58,15 @@ def order(run: Run, path: str, **parameters: str | int | float | None) -> dict[s
             exit=Exit.UNREACHABLE,
         ) from exc
     if response.is_error:
-        raise OperatorError("server/refused", response.text.strip())
+        raise _refusal(response)
     answer: dict[str, object] = response.json()
     return answer
+
+
+def _refusal(response: httpx.Response) -> OperatorError:
+    """What the server says: its API in JSON, its guard in plain text."""
+    if "json" in response.headers.get("content-type", ""):
+        said = response.json().get("error", {})
+        if {"code", "message"} <= said.keys():
+            return OperatorError(said["code"], said["message"], said.get("hint") or "")
+    return OperatorError("server/refused", response.text.strip())
