@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 import uvloop
 
+from localedge.cli import recording
 from localedge.cli.output import Printer
 from localedge.errors import Exit, OperatorError
 from localedge.port.verify.report import as_json, as_text
@@ -57,6 +58,13 @@ def verify(
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds that a side may take for one step.")
     ] = PATIENCE_S,
+    record_vectors: Annotated[
+        Path | None,
+        typer.Option(help="Record kv.json, d1.json and sdk.json in this folder, and compare them."),
+    ] = None,
+    vectors: Annotated[
+        Path, typer.Option(help="The stored vectors that --record-vectors begins from.")
+    ] = Path("tests/vectors"),
     as_json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     verbose: Annotated[bool, typer.Option(help="Show what the worker prints here.")] = False,
 ) -> None:
@@ -67,9 +75,12 @@ def verify(
 
     Examples: localedge verify · localedge verify session.jsonl · localedge verify trips.toml --json
     · localedge verify session.jsonl --url https://trips.ada.workers.dev
+    · localedge verify --record-vectors fresh
 
     Exit code: 0 when all is the same, 1 for differences, 4 when the other side cannot be had.
     """
+    if record_vectors is not None:
+        raise SystemExit(recording.record_vectors(record_vectors, vectors))
     printer = Printer(sys.stderr)
     printer.install(logging.INFO if verbose else logging.CRITICAL)
     wishes = Wishes(

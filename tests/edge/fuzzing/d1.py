@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from tests.edge.fuzzing import sql
 
 SCHEMAS = st.sampled_from(
     [
@@ -174,7 +175,10 @@ QUERIES = st.sampled_from(
         ),
     ]
 )
-SQL = st.one_of(SELECTS, SELECTS, INSERTS, INSERTS, QUERIES, QUERIES, MORE)
+SQL = st.one_of(
+    *(SELECTS, SELECTS, INSERTS, INSERTS, QUERIES, QUERIES, MORE),
+    *(sql.TEXTS, sql.CALLS, sql.CALLS, sql.OPERATIONS),
+)
 BOUND = st.lists(VALUES, max_size=3)
 ENDS = st.sampled_from(
     [
@@ -186,25 +190,25 @@ ENDS = st.sampled_from(
 )
 
 
-def _question_marks(sql: str) -> int:
-    return sql.count("?") or sum(sql.count(mark) for mark in (":a", "@b", "$c"))
+def _question_marks(text: str) -> int:
+    return text.count("?") or sum(text.count(mark) for mark in (":a", "@b", "$c"))
 
 
-def _bound(sql: str) -> st.SearchStrategy[list[Any]]:
-    """Values for `sql`: most often as many as it has parameters."""
-    count = _question_marks(sql)
+def _bound(text: str) -> st.SearchStrategy[list[Any]]:
+    """Values for `text`: most often as many as it has parameters."""
+    count = _question_marks(text)
     fitting = st.lists(VALUES, min_size=count, max_size=count)
     return st.one_of(fitting, fitting, fitting, BOUND)
 
 
-def _statement(sql: str) -> st.SearchStrategy[list[Any]]:
-    return st.tuples(_bound(sql), ENDS).map(
-        lambda p: ["DB", ["prepare", [sql], {}], *([["bind", p[0], {}]] if p[0] else []), p[1]]
+def _statement(text: str) -> st.SearchStrategy[list[Any]]:
+    return st.tuples(_bound(text), ENDS).map(
+        lambda p: ["DB", ["prepare", [text], {}], *([["bind", p[0], {}]] if p[0] else []), p[1]]
     )
 
 
-def _item(sql: str) -> st.SearchStrategy[dict[str, Any]]:
-    return _bound(sql).map(lambda bound: {"$stmt": [sql, *bound]})
+def _item(text: str) -> st.SearchStrategy[dict[str, Any]]:
+    return _bound(text).map(lambda bound: {"$stmt": [text, *bound]})
 
 
 STATEMENTS = SQL.flatmap(_statement)
@@ -218,4 +222,4 @@ def _program(parts: tuple[str, list[Any]]) -> list[Any]:
     return [["DB", ["prepare", [schema], {}], ["run", [], {}]], *calls]
 
 
-PROGRAMS = st.tuples(SCHEMAS, st.lists(CALLS, min_size=1, max_size=6)).map(_program)
+PROGRAMS = st.tuples(SCHEMAS, st.lists(CALLS, min_size=1, max_size=8)).map(_program)

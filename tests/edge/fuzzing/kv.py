@@ -34,10 +34,21 @@ ODD = st.sampled_from(
         {"$repeat": ["x", 1025]},
     ]
 )
+_JSON_PIECES = st.sampled_from(
+    [
+        *("{", "}", "[", "]", ",", ":", '"', '"a"', '"a":', "1", "-", "0", "1.", ".5", "1e", "e5"),
+        *("true", "tru", "null", "nul", "NaN", " ", "\n", "\t", "\x0b", "\x00", "\\", "\\u12"),
+        *('"\\x"', '"\n"', "'", "é", "😀", "\ufeff", "\u2028", "1,2,3,4,5,6,7,8,9,10,11,12,13,14"),
+    ]
+)
+JSON_TEXTS = st.lists(_JSON_PIECES, max_size=6).map("".join)
 VALUES = st.one_of(
     TEXTS,
     JSON,
     ODD,
+    JSON_TEXTS,
+    JSON_TEXTS,
+    st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(['{"a": [1, 2.5, null]}', "[1", "", "null", "1e3", '"x"', '{"a":1,}', "tru"]),
     st.sampled_from([" 1 ", "NaN", "-0", "01", '"\\ud800"', "[1,]", "{'a':1}", "1 2", "\ufeff1"]),
 )
