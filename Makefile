@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NPROC := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 
-.PHONY: setup demo demo-team dev test test-edge test-long check bench crash-table clean
+.PHONY: setup demo demo-team dev test test-edge test-browser test-long check bench crash-table clean
 
 setup: $(STAMP)
 
@@ -25,7 +25,7 @@ check: $(STAMP)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/pytest -q -n $(NPROC) -m 'not processes and not long and not slow and not edge'
+	@$(BIN)/pytest -q -n $(NPROC) -m 'not processes and not long and not slow and not edge and not browser'
 
 test: $(STAMP)
 	@.ci/test
@@ -34,6 +34,10 @@ test: $(STAMP)
 test-edge: $(STAMP)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,edge]'
 	@$(BIN)/pytest -m 'edge and not long' --timeout 600
+
+# The page as a person uses it, in headless Chromium; screenshots lie in build/screenshots.
+test-browser: $(STAMP)
+	@.ci/test-browser
 
 test-long: $(STAMP)
 	@LOCALEDGE_HYPOTHESIS=long $(BIN)/pytest -q -m long --timeout 3600
@@ -44,6 +48,7 @@ bench: $(STAMP)
 	@$(BIN)/python -m bench.against_miniflare
 	@$(BIN)/python -m bench.durable_steps
 	@$(BIN)/python -m bench.team
+	@$(BIN)/python -m bench.probe
 
 crash-table: $(STAMP)
 	@$(BIN)/python -m localedge.explore.crash_table

@@ -133,7 +133,9 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
             ) as run:
                 await supervisor.pools[0].current.is_settled()
                 printer.say(f"Ready on {run.url}")
-                printer.say(f"Look at it on {run.page}")
+                # What is written to a file may be read by others: the token is for the terminal.
+                page = run.page if sys.stderr.isatty() else run.page.partition("#")[0]
+                printer.say(f"Look at it on {page}")
                 async with checked(all_arguments, printer.say):
                     await stop
     printer.say("Stopped.")

@@ -6,6 +6,7 @@ import io
 import logging
 import socket
 import sys
+import time
 import traceback
 from typing import Any, Final
 
@@ -20,8 +21,9 @@ _MOST_BYTES: Final = 32 * 1024
 class Console(io.TextIOBase):
     """`sys.stdout` or `sys.stderr` of an isolate.
 
-    Shape: each line leaves as one record (pid, generation, ray, level, text), in the order of
-    writing; `ray` is the request whose code wrote it, "" at import.
+    Shape: each line leaves as one record (pid, generation, ray, level, text, when by the machine's
+    monotonic clock), in the order of writing; `ray` is the request whose code wrote it, "" at
+    import.
     """
 
     def __init__(
@@ -67,7 +69,8 @@ class Console(io.TextIOBase):
         """One record leaves; it is dropped if nobody takes it within the socket's timeout."""
         data = self._mask(text).encode("utf-8", "replace")[:_MOST_BYTES]
         try:
-            self._sink.send(pack((*self._origin, ray, level, data.decode("utf-8", "replace"))))
+            text = data.decode("utf-8", "replace")
+            self._sink.send(pack((*self._origin, ray, level, text, time.monotonic())))
         except OSError:
             return
 

@@ -24,8 +24,8 @@ _MOST_ARGUMENTS: Final = 8
 class Recorder:
     """Sends the beginning and the end of each call through `sink`, once `watch(True)` was said.
 
-    Shape: a record is (pid, generation, ray, SEEN, facts), where `facts` has `kind`, `at` (of the
-    machine's monotonic clock, in seconds) and what is known of a thing of that kind.
+    Shape: a record is (pid, generation, ray, SEEN, facts, when by the machine's monotonic clock),
+    where `facts` has `kind` and what is known of a thing of that kind.
     """
 
     def __init__(
@@ -55,7 +55,6 @@ class Recorder:
         self._send(
             {
                 "kind": "call.began",
-                "at": begun,
                 "call": call.number,
                 "type": call.kind,
                 "binding": call.binding,
@@ -63,7 +62,8 @@ class Recorder:
                 "subject": shown(subject, self._mask) if subject is not None else None,
                 "arguments": [shown(argument, self._mask) for argument in given],
                 "waitUntil": given_to_wait_until.get(),
-            }
+            },
+            begun,
         )
 
     async def after(self, call: Call, outcome: Outcome) -> None:
@@ -72,7 +72,6 @@ class Recorder:
         begun = self._begun.pop(call.number, ended)
         facts: dict[str, Any] = {
             "kind": "call.ended",
-            "at": ended,
             "call": call.number,
             "ms": (ended - begun) * 1000,
         }
@@ -81,13 +80,13 @@ class Recorder:
         else:
             name = getattr(outcome.error, "name", None) or type(outcome.error).__name__
             facts["error"] = f"{name}: {self._mask(str(outcome.error))}"[:2000]
-        self._send(facts)
+        self._send(facts, ended)
 
-    def _send(self, facts: dict[str, Any]) -> None:
+    def _send(self, facts: dict[str, Any], at_s: float) -> None:
         event = EVENT.get()
         ray = event.ray if event is not None else ""
         try:
-            self._sink.send(pack((*self._origin, ray, SEEN, facts)))
+            self._sink.send(pack((*self._origin, ray, SEEN, facts, at_s)))
         except OSError:
             # Nobody takes it, or it is too large for a packet: the worker goes on.
             return

@@ -33,8 +33,9 @@ class Forks:
     """The fork server; another one after it was lost.
 
     Shape: `on_exit(pid, status)` is called for each process that it started and that ended,
-    `on_record` with each line that an isolate wrote, `on_seen(pid, ray, facts)` with what it has
-    recorded, `on_lost` when it is gone unasked: whoever hears that calls `attach` with another.
+    `on_record` with each line that an isolate wrote and `on_seen(pid, ray, facts)` with what it has
+    recorded, both with when that was (by the machine's monotonic clock), `on_lost` when it is gone
+    unasked: whoever hears that calls `attach` with another.
     """
 
     def __init__(
@@ -42,8 +43,8 @@ class Forks:
         launched: Launched,
         *,
         on_exit: Callable[[int, int], None],
-        on_record: Callable[[Record], None],
-        on_seen: Callable[[int, str, Any], None],
+        on_record: Callable[[Record, float], None],
+        on_seen: Callable[[int, str, Any, float], None],
         on_lost: Callable[[], None],
     ) -> None:
         self._on_exit = on_exit
@@ -186,11 +187,11 @@ class Forks:
         if not data:
             self._loop.remove_reader(self._log)
             return
-        pid, generation, ray, level, text = unpack(data)
+        pid, generation, ray, level, text, at_s = unpack(data)
         if level == SEEN:
-            self._on_seen(pid, ray, text)
+            self._on_seen(pid, ray, text, at_s)
         else:
-            self._on_record((pid, generation, ray, level, text))
+            self._on_record((pid, generation, ray, level, text), at_s)
 
     def _lose(self) -> None:
         if not self._up.is_set():

@@ -144,15 +144,15 @@ class History:
         text = {"error": failure.kind, "message": failure.message, "traceback": failure.text}
         self.add(what.EXCEPTION, ray=ray, pid=pid, at_ms=at_ms, **text)
 
-    def line(self, record: Record) -> None:
-        """Worker code wrote a line."""
+    def line(self, record: Record, at_s: float) -> None:
+        """Worker code wrote a line, at that reading of the monotonic clock."""
         pid, _, ray, level, text = record
-        self.add(what.CONSOLE, ray=ray, pid=pid, level=level, text=text)
+        self.add(what.CONSOLE, ray=ray, pid=pid, at_ms=wall_ms(at_s), level=level, text=text)
 
-    def seen(self, pid: int, ray: str, facts: dict[str, Any]) -> None:
+    def seen(self, pid: int, ray: str, facts: dict[str, Any], at_s: float) -> None:
         """An isolate has recorded something. What it has not the form of is dropped: the isolate
         runs foreign code."""
-        kind, at_s = facts.pop("kind", None), facts.pop("at", None)
+        kind = facts.pop("kind", None) if isinstance(facts, dict) else None
         if kind in _FROM_ISOLATES and isinstance(at_s, float) and isinstance(ray, str):
             self.add(kind, ray=ray, pid=pid, at_ms=wall_ms(at_s), **facts)
 

@@ -175,8 +175,8 @@ class Supervisor:
         for pool in self.pools:
             pool.watch(is_wanted)
 
-    def _recorded(self, record: Record) -> None:
-        self.history.line(record)
+    def _recorded(self, record: Record, at_s: float) -> None:
+        self.history.line(record, at_s)
         self._on_record(record)
 
     def _exited(self, pid: int, status: int) -> None:

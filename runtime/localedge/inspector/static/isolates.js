@@ -26,42 +26,79 @@ function sample(one, now) {
 }
 
 function drawWorkers(state) {
-  const focused = focusedAction();
-  const sections = state.workers.map((worker) => el("section", { class: "worker-isolates" },
-    el("h2", {}, worker.name, " ", el("span", { class: "dim" }, `generation ${worker.generation}`)),
-    worker.failure ? el("div", { class: "exception" }, el("h3", {}, "The newest version cannot be loaded"),
-      el("pre", {}, worker.failure)) : null,
-    el("div", { class: "cards" }, worker.isolates.map((one) => card(one, worker)))));
-  $("workers").replaceChildren(...sections);
-  if (focused) document.querySelector(`[data-pid="${focused.pid}"] [data-do="${focused.what}"]`)?.focus();
+  const alive = new Set();
+  state.workers.forEach((worker, n) => {
+    const { node, grid } = sectionOf(worker, n);
+    for (const one of worker.isolates) {
+      alive.add(one.pid);
+      const shown = cards.get(one.pid) ?? newCard(one);
+      shown.update(one, worker);
+      if (shown.node.parentNode !== grid) grid.append(shown.node);
+    }
+    if (!node.isConnected) $("workers").append(node);
+  });
+  for (const [pid, shown] of cards) {
+    if (alive.has(pid)) continue;
+    shown.node.remove();
+    cards.delete(pid);
+    samples.delete(pid);
+  }
 }
 
-function focusedAction() {
-  const button = document.activeElement?.closest?.("[data-do]");
-  const pid = button?.closest("[data-pid]")?.dataset.pid;
-  return button && pid ? { pid, what: button.dataset.do } : null;
+const sections = new Map();
+function sectionOf(worker, n) {
+  let section = sections.get(n);
+  if (!section) {
+    const grid = el("div", { class: "cards" });
+    const generation = el("span", { class: "dim" });
+    const failure = el("div", { class: "exception", hidden: true });
+    const node = el("section", { class: "worker-isolates" },
+      el("h2", {}, worker.name, " ", generation), failure, grid);
+    section = { node, grid, generation, failure };
+    sections.set(n, section);
+    if (n === 0) $("workers").replaceChildren();
+  }
+  section.generation.textContent = `generation ${worker.generation}`;
+  section.failure.hidden = !worker.failure;
+  section.failure.replaceChildren(...(worker.failure
+    ? [el("h3", {}, "The newest version cannot be loaded"), el("pre", {}, worker.failure)] : []));
+  return section;
 }
 
-function card(one, worker) {
+/** The card of an isolate. Its buttons stay the same while what it shows changes: one can click. */
+function newCard(one) {
+  const badge = el("span", { class: "badge" });
+  const values = el("dl", { class: "facts" });
+  const meters = el("div", { class: "meters" });
+  const drain = button(one, "drain", "Drain", "", "It gets no more requests and ends with its last one");
+  const node = el("article", { class: "card isolate", dataset: { pid: one.pid } },
+    el("header", {}, el("h3", {}, `pid ${one.pid}`), badge), values, meters,
+    el("div", { class: "bar" },
+      button(one, "kill", "Kill", "danger", "SIGKILL: what it has in flight gets a 500"), drain,
+      button(one, "block", "Block 5 s", "", "Its event loop stands still for 5 seconds")));
+  const update = (now, worker) => {
+    node.dataset.state = badge.textContent = badge.dataset.tone = now.state;
+    drain.hidden = now.state === "draining";
+    values.replaceChildren(fact("Generation", now.generation), fact("Age", span(now.age_s)),
+      fact("In flight", now.in_flight), fact("Served", now.served));
+    if (now.location) values.append(fact("Location", now.location));
+    meters.replaceChildren(...metersOf(now, worker));
+  };
+  const shown = { node, update };
+  cards.set(one.pid, shown);
+  return shown;
+}
+
+function metersOf(one, worker) {
   const seen = samples.get(one.pid) ?? [];
   const near = Math.min(worker.edge_memory_bytes, worker.memory_limit_bytes);
-  const tone = one.memory_bytes > near ? "warn" : "good";
-  return el("article", { class: "card isolate", dataset: { pid: one.pid, state: one.state } },
-    el("header", {}, el("h3", {}, `pid ${one.pid}`),
-      el("span", { class: "badge", dataset: { tone: one.state } }, one.state)),
-    el("dl", { class: "facts" },
-      fact("Generation", one.generation), fact("Age", span(one.age_s)),
-      fact("In flight", one.in_flight), fact("Served", one.served),
-      one.location ? fact("Location", one.location) : null),
-    el("div", { class: "meters" },
-      meter("Memory", bytes(one.memory_bytes), seen.map((s) => s.memory), near, tone,
-        `the edge ends an isolate at ${bytes(worker.edge_memory_bytes)}`),
-      meter("CPU", `${Math.round((seen.at(-1)?.cpu ?? 0) * 100)} %`, seen.map((s) => s.cpu), 1, "good",
-        `${duration((one.cpu_s ?? 0) * 1000)} so far`)),
-    el("div", { class: "bar" },
-      button(one, "kill", "Kill", "danger", "SIGKILL: what it has in flight gets a 500"),
-      button(one, "drain", "Drain", "", "It gets no more requests and ends with its last one"),
-      button(one, "block", "Block 5 s", "", "Its event loop stands still for 5 seconds")));
+  return [
+    meter("Memory", bytes(one.memory_bytes), seen.map((s) => s.memory), near,
+      one.memory_bytes > near ? "warn" : "good",
+      `the edge ends an isolate at ${bytes(worker.edge_memory_bytes)}`),
+    meter("CPU", `${Math.round((seen.at(-1)?.cpu ?? 0) * 100)} %`, seen.map((s) => s.cpu), 1, "good",
+      `${duration((one.cpu_s ?? 0) * 1000)} so far`),
+  ];
 }
 
 function fact(name, value) {
@@ -82,6 +119,7 @@ function meter(name, text, values, most, tone, title) {
       svg("polyline", { points: points.join(" "), class: "curve" })));
 }
 
+const LABELS = { kill: "Kill", drain: "Drain", block: "Block for 5 s" };
 const DONE = {
   kill: (pid) => `Killed isolate ${pid}.`,
   drain: (pid) => `Isolate ${pid} gets no more requests.`,
@@ -90,8 +128,7 @@ const DONE = {
 
 function button(one, what, text, kind, title) {
   const made = el("button", { type: "button", class: kind, title, dataset: { do: what },
-    disabled: what === "drain" && one.state === "draining",
-    "aria-label": `${text} isolate ${one.pid}`,
+    "aria-label": `${LABELS[what]} isolate ${one.pid}`,
     onclick: () => act(made, async () => {
       const query = what === "block" ? { seconds: 5 } : {};
       await api(`isolates/${one.pid}/${what}`, { method: "POST", query });
@@ -142,7 +179,7 @@ function placeOf(place, one) {
     el("h4", {}, el("a", { href: `./../#${place.ray}` }, name)),
     nothing ? el("p", { class: "dim" }, one.was_watched ? "It was in no call, and had made none."
       : "Nobody was looking, so its calls were not recorded. They are from now on: send it again.") : null,
-    el("ol", { class: "steps" },
+    el("ol", { class: "calls" },
       place.before.map((call) => el("li", { dataset: { state: call.ended.error ? "bad" : "done" } },
         callName(call), el("span", { class: "took" }, call.ended.error ?? duration(call.ended.ms)))),
       place.under_way.map((call) => el("li", { dataset: { state: "under-way" } }, callName(call),
@@ -152,7 +189,7 @@ function placeOf(place, one) {
 
 let soon = 0;
 function refreshSoon() {
-  if (!soon) soon = setTimeout(() => { soon = 0; refresh().catch(() => {}); }, 100);
+  if (!soon) soon = setTimeout(() => { soon = 0; refresh().catch((error) => console.error(error)); }, 100);
 }
 
 follow({ start: refreshSoon, happening: refreshSoon, lost: refreshSoon }, { kinds: ["isolate.", "process.", "worker."] });

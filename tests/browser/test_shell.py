@@ -1,0 +1,68 @@
+"""What is around every view."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+from tests.browser.conftest import SIZES, Seat
+
+VIEWS = {"": "Live", "isolates": "Isolates", "clock": "Clock"}
+
+pytestmark = [pytest.mark.anyio, pytest.mark.browser]
+
+
+async def test_one_goes_from_view_to_view_by_keyboard(seat: Seat) -> None:
+    page = await seat.open()
+
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    await page.get_by_role("navigation").get_by_role("link", name="Clock").focus()
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("heading", name="Clock")).to_be_visible()
+    current = page.locator("nav [aria-current=page]")
+    await expect(current).to_have_text("Clock")
+
+
+async def test_the_theme_is_the_systems_until_one_is_chosen(seat: Seat) -> None:
+    page = await seat.open("clock")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    await page.emulate_media(color_scheme="light")
+    light = await page.evaluate(ground)
+    await page.emulate_media(color_scheme="dark")
+    dark = await page.evaluate(ground)
+
+    await page.get_by_role("button", name="Auto").click()
+    await page.get_by_role("button", name="Dark").click()
+    await page.reload()
+
+    assert light != dark
+    await expect(page.get_by_role("button", name="Light")).to_be_visible()
+    assert await page.evaluate(ground) == light
+
+
+@pytest.mark.parametrize("width", SIZES)
+@pytest.mark.parametrize("view", VIEWS)
+async def test_nothing_is_wider_than_the_window(seat: Seat, view: str, width: str) -> None:
+    page = await seat.open(view)
+    x, y = SIZES[width]
+    await page.set_viewport_size({"width": x, "height": y})
+    await seat.server.get("/hello?" + "long" * 200)
+
+    await expect(page.locator("main")).to_be_visible()
+
+    assert await seat.width_beyond() == 0
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_everything_that_can_be_used_has_a_name(seat: Seat, view: str) -> None:
+    page = await seat.open(view)
+
+    nameless = await page.evaluate(
+        """[...document.querySelectorAll('button, a[href], input, select, textarea')]
+           .filter((e) => !(e.innerText?.trim() || e.getAttribute('aria-label')
+                            || e.labels?.length || e.title))
+           .map((e) => e.outerHTML)"""
+    )
+
+    assert nameless == []
