@@ -46,7 +46,7 @@ async def fetched_parts() -> Parts:
     cache is as it was.
     """
     node = node_program()
-    npm = await _npm_packages(node)
+    npm = await npm_packages(node, DRIVER, "miniflare and Pyodide")
     sdk = await packages_folder([SDK], cache_folder())
     return Parts(node, npm, sdk)
 
@@ -68,8 +68,13 @@ def node_program() -> Path:
     return node
 
 
-async def _npm_packages(node: Path) -> Path:
-    pins = {name: (DRIVER / name).read_bytes() for name in _PINS}
+async def npm_packages(node: Path, pinned: Path, named: str) -> Path:
+    """A folder of the cache with the packages that the files in the folder `pinned` pin.
+
+    Shape: `named` is what messages call them.
+    Errors: OperatorError (exit 4) when they cannot be fetched.
+    """
+    pins = {name: (pinned / name).read_bytes() for name in _PINS}
     digest = hashlib.sha256(b"\0".join(pins.values())).hexdigest()[:16]
 
     async def fill(folder: Path) -> None:
@@ -81,7 +86,7 @@ async def _npm_packages(node: Path) -> Path:
         if code != 0:
             raise OperatorError(
                 "verify/cannot-fetch",
-                f"npm could not fetch miniflare and Pyodide:\n{said}",
+                f"npm could not fetch {named}:\n{said}",
                 "The first verify needs the network; afterwards all lies in the cache.",
                 exit=Exit.UNREACHABLE,
             )
