@@ -118,6 +118,16 @@ async def value(connection: RedisConnection, namespace_id: str, key: str) -> Val
     )
 
 
+async def whole(connection: RedisConnection, namespace_id: str, key: str) -> bytes:
+    """All bytes of a key's value. Errors: OperatorError when there is none."""
+    with _told():
+        store = connection.store(namespace_id)
+        entry = (await store.get(key.encode("utf-8", "replace"), cache_ttl_s=0)).entry
+    if entry is None:
+        raise no_key(key)
+    return entry.value
+
+
 async def put(connection: RedisConnection, namespace_id: str, key: str, given: Put) -> None:
     """The key has this value and nothing of its old one.
 
