@@ -86,15 +86,23 @@ def resume(
         asyncio.run(_make_free(place, task, take))
     fired = order(run, "api/agents/resume", within_s=_LONGEST_S, database=found.entry.storage_id)
     after = asyncio.run(task_whole(place, task)).task if task is not None else None
+    is_done = fired["outcome"] == "ok"
+    cron = f"the cron {fired['cron']} of {fired['worker']}"
     if as_json:
         shown = {**fired, "task_id": task, "status": after.status if after else None}
         typer.echo(json.dumps(shown))
+    elif not is_done:
+        raise OperatorError(
+            "agent/cron-failed",
+            f"{cron} ended with {fired['outcome']}"
+            + (f"; {after.task_id} is {after.status}." if after else "."),
+            "What it raised: localedge logs --level error",
+        )
     elif after is None:
-        typer.echo(f"Ran the cron {fired['cron']} of {fired['worker']}: {fired['outcome']}.")
+        typer.echo(f"Ran {cron}: ok.")
     else:
         typer.echo(f"Resumed {after.task_id}: it is {after.status}.")
-    if fired["outcome"] != "ok":
-        raise typer.Exit(int(Exit.FAILED))
+    raise typer.Exit(int(Exit.DONE if is_done else Exit.FAILED))
 
 
 async def _resolve(

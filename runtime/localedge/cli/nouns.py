@@ -27,6 +27,8 @@ NOUNS = {
     "init": "localedge.cli.init",
     "export": "localedge.cli.export",
     "trace": "localedge.cli.trace",
+    "tail": "localedge.cli.tail",
+    "logs": "localedge.cli.logs",
     "explore": "localedge.cli.explore",
     "verify": "localedge.cli.verify",
 }
