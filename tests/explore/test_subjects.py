@@ -13,7 +13,7 @@ def test_a_trip_is_booked_once_whatever_its_workers_die_of(explore: Explore) -> 
     report = explore(trip.trip, crash=True, stale=True)
 
     assert report.rows[0].points == 18
-    assert report.rows[0].runs > 300
+    assert report.rows[0].runs + report.rows[0].merged > 300
     assert report.rows[0].counts["ASKED"] > 0
 
 

@@ -132,19 +132,26 @@ class SqlClock:
         self._connection = connection
         self._evaluate = evaluate
         self._has_replaced = False
-        self._moment = "now"
+        self._now_s: float | None = None
 
     def follow(self, program: Program) -> None:
         """SQL's clock is `program`'s from now on. Fills in its `real_s` if it has a `now_s`."""
         if program.now_s is None:
-            self._moment = "now"
+            self._now_s = None
             return
         program.real_s = float(str(self._evaluate(REAL_NOW, ())))
         if abs(program.now_s - program.real_s) <= TOLERANCE_S:
-            self._moment = "now"
+            self._now_s = None
             return
-        self._moment = moment_text(program.now_s)
+        self.show(program.now_s)
+
+    def show(self, now_s: float) -> None:
+        """SQL's clock shows `now_s` (seconds since the epoch), whatever the machine's does."""
+        self._now_s = now_s
         if not self._has_replaced:
             self._has_replaced = True
-            for name, arity, function in overrides(self._evaluate, lambda: self._moment):
+            for name, arity, function in overrides(self._evaluate, self._moment):
                 self._connection.create_function(name, arity, function, deterministic=True)
+
+    def _moment(self) -> str:
+        return "now" if self._now_s is None else moment_text(self._now_s)

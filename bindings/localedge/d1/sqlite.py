@@ -61,7 +61,7 @@ class Driver(sqlite3.Connection):
         self.transactions = Transactions(
             self, authorizer, row_id, self._is_syntax_error, busy_timeout_s
         )
-        self._clock = SqlClock(self, self._evaluate)
+        self.sql_clock = SqlClock(self, self._evaluate)
         for setting in ("PRAGMA foreign_keys=ON", *rules.RESETS):
             self.transactions.own(setting)
         for name, value in rules.LIMITS.items():
@@ -108,7 +108,7 @@ class Driver(sqlite3.Connection):
             self.is_busy = True
             self._is_timed_out = False
         try:
-            self._clock.follow(program)
+            self.sql_clock.follow(program)
             return self.transactions.run(program)
         except EngineError as exc:
             if self._is_timed_out:

@@ -19,7 +19,8 @@ class Do(StrEnum):
 
     Shape: `BEFORE`: the worker dies and the call was not made; `AFTER`: the call was made and the
     worker died before it knew; `ERROR_AFTER`: the call was made and the worker is told that it
-    failed; `LATE`: the worker dies, and its call is carried out when others are at point `at`;
+    failed; `LATE`: the worker dies, and its call is carried out when others are at point `at`,
+    or, where that is 0, when all is over;
     `DUP`: the worker stalls, the client sends its request again, and the first one goes on once
     that is answered; `EXPIRE`: the worker stalls until every lease is over, and goes on;
     `SWITCH`: the next turn is worker `at`'s; `STALE`: a KV read gets the key's value number `at`,
@@ -40,6 +41,24 @@ DEATHS: Final = (Do.BEFORE, Do.AFTER, Do.ERROR_AFTER)
 CRASH_MODES: Final = (*DEATHS, Do.LATE, Do.DUP, Do.EXPIRE)
 
 
+def modes_of(names: str) -> tuple[Do, ...]:
+    """The modes that `names` lists with commas; "all" are all.
+
+    Errors: OperatorError for a name that is none.
+    """
+    if names == "all":
+        return CRASH_MODES
+    for name in names.split(","):
+        if name not in CRASH_MODES:
+            raise OperatorError(
+                "explore/bad-mode",
+                f"there is no mode {name!r}; there are {', '.join(CRASH_MODES)}.",
+                "Name some of them with commas between, or all.",
+                exit=Exit.USAGE,
+            )
+    return tuple([Do(name) for name in names.split(",")])
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Choice:
     """One choice: what is done at `point`, which counts the calls of the whole run from 1.
@@ -54,7 +73,7 @@ class Choice:
 
     def __str__(self) -> str:
         arguments = {
-            Do.LATE: f" (lands at {self.at})",
+            Do.LATE: f" (lands at {self.at})" if self.at else " (lands at the end)",
             Do.SWITCH: f" to worker {self.at}",
             Do.STALE: f" value {self.at}",
         }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import selectors
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -16,6 +18,7 @@ START_S: Final = 1_796_126_400.0
 
 
 _BEGIN_S: Final = 1000.0
+_RESOLUTION_S: Final = 1e-9
 
 
 class _Instant(selectors.BaseSelector):
@@ -88,6 +91,31 @@ class Clockwork(asyncio.SelectorEventLoop):
         self._scheduled: list[asyncio.TimerHandle] = []
         self._now_s = _BEGIN_S
         self.set_wall(wall_s)
+
+    def _run_once(self) -> None:
+        """As asyncio's own, without asking the machine for time, input or output.
+
+        Nothing that is explored does real input or output; asyncio's takes twice as long.
+        """
+        ready: deque[asyncio.Handle] = self._ready  # type: ignore[attr-defined]
+        scheduled = self._scheduled
+        while scheduled and scheduled[0].cancelled():
+            heapq.heappop(scheduled)._scheduled = False  # type: ignore[attr-defined]
+        if not ready and not self._stopping:  # type: ignore[attr-defined]
+            self._idle(max(0.0, scheduled[0].when() - self._now_s) if scheduled else None)
+        # Timers of one moment are run together, as asyncio does within its clock's resolution.
+        until_s = self._now_s + _RESOLUTION_S
+        while scheduled and scheduled[0].when() < until_s:
+            handle = heapq.heappop(scheduled)
+            handle._scheduled = False  # type: ignore[attr-defined]
+            ready.append(handle)
+        for _ in range(len(ready)):
+            due = ready.popleft()
+            if not due.cancelled():
+                due._run()
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Cancelled timers are let go of when they are due: a run has few."""
 
     def _idle(self, timeout: float | None) -> None:
         if self.on_idle():

@@ -42,12 +42,15 @@ class Played:
 class Crashes:
     """Plays the runs of one scenario, each distinct one once.
 
-    Shape: `merged` counts the runs that were not played, because an equal state was gone on from.
+    Shape: `modes` are those of a first fault, and at depth 2 every fault whose mode is in `pairs`
+    is followed by every later one of these. `merged` counts the runs that were not played,
+    because an equal state was gone on from, or because a late write would have changed nothing.
     """
 
     lab: Lab
     depth: int = 1
     modes: Sequence[Do] = CRASH_MODES
+    pairs: Sequence[Do] = DEATHS
     merged: int = 0
     points: int = 0
     _known: set[tuple[object, ...]] = field(default_factory=set)
@@ -59,75 +62,96 @@ class Crashes:
         yield reference.verdict
         if not reference.verdict.is_clean:
             return
-        once = [mode for mode in self.modes if mode is not Do.LATE]
-        for first in self._faults(reference, once, 0, share, is_recording=self.depth > 1):
+        for first in self._faults(reference, self.modes, share, is_recording=self.depth > 1):
             yield first.verdict
             (fault,) = first.verdict.choices
-            if self.depth > 1 and first.verdict.is_clean and fault.do in DEATHS:
-                after = fault.point
-                deaths = [mode for mode in DEATHS if mode in self.modes]
-                for second in self._faults(first, deaths, after, Share(), is_recording=False):
+            if self.depth > 1 and first.verdict.is_clean and fault.do in self.pairs:
+                pairs = [mode for mode in self.pairs if mode in self.modes]
+                for second in self._faults(first, pairs, Share(), is_recording=False):
                     yield second.verdict
-        if Do.LATE in self.modes:
-            yield from self._late(reference, share)
 
-    def play(self, start: Fork, choices: Choices, *, is_recording: bool = False) -> Played:
+    def play(
+        self,
+        start: Fork,
+        choices: Choices,
+        *,
+        is_recording: bool = False,
+        is_trying: bool = False,
+    ) -> Played:
         """The run that goes on from `start` under `choices`."""
-        run = Run(self.lab, start, choices, is_recording=is_recording)
+        run = Run(self.lab, start, choices, is_recording=is_recording, is_trying=is_trying)
         verdict = self.lab.run(run.play())
         return Played(verdict, run.trace, start, choices)
 
     def _faults(
-        self,
-        played: Played,
-        modes: Sequence[Do],
-        after: int,
-        share: Share,
-        *,
-        is_recording: bool,
+        self, played: Played, modes: Sequence[Do], share: Share, *, is_recording: bool
     ) -> Iterator[Played]:
+        """The runs that have one fault more than `played`, at a later point."""
+        after = max((choice.point for choice in played.verdict.choices), default=0)
         index = 0
         for point, info in sorted(played.trace.points.items()):
             for mode in modes if point > after else ():
                 index += 1
-                if share.has(index):
-                    found = self._fault(played, info, mode, is_recording)
-                    if found is not None:
-                        yield found
+                if not share.has(index):
+                    continue
+                if mode is Do.LATE:
+                    yield from self._late(played, info, modes, is_recording)
+                elif (found := self._fault(played, info, mode, is_recording)) is not None:
+                    yield found
 
     def _fault(
         self, played: Played, info: PointInfo, mode: Do, is_recording: bool
     ) -> Played | None:
         choice = Choice(info.point, mode)
         fork = {Do.BEFORE: info.before, Do.AFTER: info.after}.get(mode)
-        if fork is not None:
-            # The same state may still need its second faults to be tried.
-            key = (*fork.key, is_recording)
-            if key in self._known:
-                self.merged += 1
-                return None
-            self._known.add(key)
-            return self.play(
-                fork.chosen((*played.verdict.choices, choice)), (), is_recording=is_recording
-            )
-        earlier = tuple(c for c in played.verdict.choices if c.point > info.start.point)
-        start = info.start.chosen(
-            tuple(c for c in played.verdict.choices if c.point <= info.start.point)
-        )
-        found = self.play(start, (*earlier, choice), is_recording=is_recording)
+        if fork is None:
+            return self._live(played, info, choice, is_recording=is_recording)
+        # The same state may still need its second faults to be tried.
+        key = (*fork.key, is_recording)
+        if key in self._known:
+            self.merged += 1
+            return None
+        self._known.add(key)
+        start = fork.chosen((*played.verdict.choices, choice))
+        return self.play(start, (), is_recording=is_recording)
+
+    def _live(
+        self,
+        played: Played,
+        info: PointInfo,
+        choice: Choice,
+        *,
+        is_recording: bool,
+        is_trying: bool = False,
+    ) -> Played:
+        """The run with one `choice` more, from the operation in which it is made."""
+        known = played.verdict.choices
+        earlier = tuple(c for c in known if c.point > info.start.point)
+        start = info.start.chosen(tuple(c for c in known if c.point <= info.start.point))
+        found = self.play(start, (*earlier, choice), is_recording=is_recording, is_trying=is_trying)
         if is_recording:
             check_prefix(played.trace, found.trace, info.start.point, info.point)
         return found
 
-    def _late(self, reference: Played, share: Share) -> Iterator[Verdict]:
-        """Every write of a dead worker, carried out at each point of those after it."""
-        for point, info in sorted(reference.trace.points.items()):
-            if not info.may_write or not share.has(point):
-                continue
-            at = point + 1
-            while True:
-                verdict = self.play(info.start, (Choice(point, Do.LATE, at),)).verdict
-                yield verdict
-                if verdict.points < at:
-                    break
-                at += 1
+    def _late(
+        self, played: Played, info: PointInfo, modes: Sequence[Do], is_recording: bool
+    ) -> Iterator[Played]:
+        """A dead worker's write at `info`, carried out at each point of those after it.
+
+        Where it would change nothing, as a guarded one when the next worker has begun, the run is
+        that of a death before it: it is played once only, unless `modes` have that death anyhow.
+        """
+        if not info.may_write:
+            return
+        at_the_end = Choice(info.point, Do.LATE)
+        last = self._live(played, info, at_the_end, is_recording=is_recording, is_trying=True)
+        yield last
+        is_played = Do.BEFORE in modes
+        for at in range(info.point + 1, last.verdict.points + 1):
+            if at not in last.trace.landings:
+                if is_played:
+                    self.merged += 1
+                    continue
+                is_played = True
+            choice = Choice(info.point, Do.LATE, at)
+            yield self._live(played, info, choice, is_recording=is_recording)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from localedge.explore.holds import Invariant, Memory
 from localedge.explore.outcome import Broken, Outcome
 from localedge.explore.stores import View
 
-_TASKS: Final = "SELECT id, version, fence, status, total_steps FROM agent_tasks"
-_STEPS: Final = "SELECT task_id, step_index, status, attempt, output, fence FROM agent_task_steps"
+_TASKS: Final = "SELECT id, version, fence, status, total_steps FROM agent_tasks ORDER BY id"
+_STEPS: Final = (
+    "SELECT task_id, step_index, status, attempt, output, fence FROM agent_task_steps "
+    "ORDER BY task_id, step_index"
+)
 _OPEN: Final = frozenset({"planned", "running"})
 
 
@@ -28,10 +31,18 @@ class _Step(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """All tasks by id and all steps by task and index."""
+    """All rows as the database gives them: comparing them costs less than reading them."""
 
-    tasks: frozenset[tuple[str, _Task]] = frozenset()
-    steps: frozenset[tuple[tuple[str, int], _Step]] = frozenset()
+    tasks: tuple[tuple[Any, ...], ...] = ()
+    steps: tuple[tuple[Any, ...], ...] = ()
+
+    def task_of(self) -> dict[str, _Task]:
+        """Every task by its id."""
+        return {row[0]: _Task(*row[1:]) for row in self.tasks}
+
+    def step_of(self) -> dict[tuple[str, int], _Step]:
+        """Every step by its task and index."""
+        return {(row[0], row[1]): _Step(*row[2:]) for row in self.steps}
 
 
 class AgentState(Invariant):
@@ -50,33 +61,33 @@ class AgentState(Invariant):
     async def written(self, memory: Memory, view: View) -> Memory:
         assert isinstance(memory, _Seen)
         seen = await self._read(view)
-        tasks = dict(seen.tasks)
-        before = dict(memory.tasks)
-        for task, was in memory.tasks:
+        if seen == memory:
+            return memory
+        tasks, before = seen.task_of(), memory.task_of()
+        for task, was in before.items():
             now = tasks.get(task)
             if now is not None and (now.version < was.version or now.fence < was.fence):
                 text = f"version {was.version}, fence {was.fence} became {now.version}, {now.fence}"
                 raise Broken(Outcome.CORRUPT, f"task {task}: {text}")
-        steps = dict(seen.steps)
-        for (task, index), step in memory.steps - seen.steps:
-            if task in tasks:
-                _check(task, index, step, steps.get((task, index)))
-                if task in before and before[task].version == tasks[task].version:
-                    text = f"step {index} was changed by a write that did not move the version"
-                    raise Broken(Outcome.CORRUPT, f"task {task}: {text}")
+        same = {*seen.steps}
+        changed = [row for row in memory.steps if row not in same and row[0] in tasks]
+        steps = seen.step_of() if changed else {}
+        for task, index, *rest in changed:
+            _check(task, index, _Step(*rest), steps.get((task, index)))
+            if task in before and before[task].version == tasks[task].version:
+                text = f"step {index} was changed by a write that did not move the version"
+                raise Broken(Outcome.CORRUPT, f"task {task}: {text}")
         return seen
 
     async def _read(self, view: View) -> _Seen:
         tasks, steps = await view.sql_of(_TASKS, _STEPS, database=self._database)
-        return _Seen(
-            frozenset((row[0], _Task(*row[1:])) for row in tasks),
-            frozenset(((row[0], row[1]), _Step(*row[2:])) for row in steps),
-        )
+        return _Seen(tuple(tasks), tuple(steps))
 
     async def ended(self, memory: Memory, view: View) -> None:
         seen = await self._read(view)
-        for task, row in seen.tasks:
-            done = sum(step.status == "success" for (of, _), step in seen.steps if of == task)
+        steps = seen.step_of()
+        for task, row in seen.task_of().items():
+            done = sum(step.status == "success" for (of, _), step in steps.items() if of == task)
             if row.status == "completed" and done != row.total_steps:
                 text = f"task {task} is completed with {done} of {row.total_steps} results"
                 raise Broken(Outcome.LOST, text)

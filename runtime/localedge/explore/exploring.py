@@ -8,12 +8,12 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from localedge.explore import steadiness
-from localedge.explore.choices import CRASH_MODES, Choices, Do, to_json
+from localedge.explore.choices import CRASH_MODES, DEATHS, Choices, Do, to_json
 from localedge.explore.crashes import Crashes, Share
 from localedge.explore.fuzz import fuzzed, shrunk
 from localedge.explore.jobs import shared
@@ -35,8 +35,9 @@ _TOLD: Final = 8
 class Options:
     """What to explore.
 
-    Shape: `depth` is how many faults one run has; `preemptions` how often a worker that could go
-    on may lose its turn; `real` how many deaths are played with real processes.
+    Shape: `depth` is how many faults one run has; a first one is of `modes`, and one of `pairs` is
+    followed by all others of these. `preemptions` is how often a worker that could go on may lose
+    its turn; `real` how many deaths are played with real processes.
     Units: `fuzz_s` in seconds of the machine's time.
     """
 
@@ -45,12 +46,17 @@ class Options:
     stale: bool = False
     depth: int = 1
     modes: Sequence[Do] = CRASH_MODES
+    pairs: Sequence[Do] = DEATHS
     preemptions: int = PREEMPTIONS
     fuzz_s: float = 0.0
     fuzz_runs: int | None = None
     real: int = 0
     jobs: int = 1
     seed: int = 0
+
+    def with_modes(self, modes: Sequence[Do]) -> Options:
+        """The same with faults of these `modes` only, alone and in pairs."""
+        return replace(self, modes=modes, pairs=modes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,7 @@ def explore(
 def _rows(lab: Lab, options: Options, share: Share, progress: Progress) -> list[Row]:
     rows: list[Row] = []
     if options.crash:
-        crashes = Crashes(lab, options.depth, options.modes)
+        crashes = Crashes(lab, options.depth, options.modes, options.pairs)
         kind = "crash" if options.depth == 1 else f"crash, depth {options.depth}"
         row = _row(lab, kind, crashes.runs(share), progress)
         row.points, row.merged = crashes.points, crashes.merged
@@ -202,7 +208,6 @@ def command(lab: Lab, choices: Choices, source: str) -> str:
 @contextmanager
 def _at_speed() -> Iterator[None]:
     """The collector does not look again at what is there already, and nobody logs."""
-    gc.collect()
     gc.freeze()
     level = logging.root.manager.disable
     logging.disable(logging.CRITICAL)

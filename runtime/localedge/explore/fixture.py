@@ -6,6 +6,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+from localedge.explore.choices import modes_of
 from localedge.explore.exploring import Options, Report
 from localedge.explore.exploring import explore as explored
 from localedge.explore.report_text import failure, summary, table
@@ -28,7 +29,8 @@ class Explore:
     def __call__(self, scenario: Scenario, **options: Any) -> Report:
         """The clean report of an exploration; without options, of crashes, races and stale reads.
 
-        Shape: options are those of Options: crash, race, stale, depth, preemptions, fuzz_runs …
+        Shape: options are those of Options: crash, race, stale, depth, preemptions, fuzz_runs …;
+        `modes` may be names with commas between, or "all", and then holds for pairs too.
         Errors: ExplorationFailed with the table and each failure's story.
         """
         report = self.report(scenario, **options)
@@ -43,6 +45,10 @@ class Explore:
         kinds = {"crash", "race", "stale", "fuzz_s", "fuzz_runs", "real"}
         if not kinds & options.keys():
             options |= {"crash": True, "race": True, "stale": True}
+        modes = options.pop("modes", None)
+        asked = Options(**options)
+        if modes is not None:
+            asked = asked.with_modes(modes_of(modes if isinstance(modes, str) else ",".join(modes)))
         file = inspect.getsourcefile(scenario.client)
         source = Path(file) if file is not None else self.folder / "scenario.py"
-        return explored(scenario, source.parent, Options(**options), source=source.name)
+        return explored(scenario, source.parent, asked, source=source.name)

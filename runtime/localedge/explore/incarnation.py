@@ -6,12 +6,14 @@ import asyncio
 from collections import deque
 from collections.abc import Coroutine, Generator
 from contextvars import Context, ContextVar
-from typing import Any, TypeVar
+from types import coroutine
+from typing import Any, Final, TypeVar
 
 from localedge.explore.answers import Answer, Ask
 from localedge.explore.seeded import Source
 from localedge.isolate import ownership
 from localedge.isolate.ownership import Event
+from localedge.probe import Probe
 
 T = TypeVar("T")
 
@@ -78,6 +80,20 @@ def source_of_current() -> Source | None:
     return None if incarnation is None else incarnation.source
 
 
+_CALL: Final = Probe.run.__code__
+
+
+@coroutine
+def _rest(running: Any, waits_for: Any) -> Generator[Any, Any, Any]:
+    """The result of `running`, which waits for `waits_for` already."""
+    try:
+        yield waits_for
+    except BaseException as error:  # noqa: BLE001  (for `running` to handle)
+        waits_for = running.throw(error)
+        return (yield from _rest(running, waits_for))
+    return (yield from running)
+
+
 def task_factory(
     loop: asyncio.AbstractEventLoop,
     coro: Coroutine[Any, Any, T] | Generator[Any, None, T],
@@ -85,9 +101,26 @@ def task_factory(
     context: Context | None = None,
     **options: Any,
 ) -> asyncio.Task[T]:
-    """A task that is noted with the worker whose code starts it."""
-    task = ownership.task_factory(loop, coro, context=context, **options)
+    """A task that is noted with the worker whose code starts it.
+
+    A binding's call is begun at once, as on the platform, and needs none if it does not wait.
+    """
     incarnation = INCARNATION.get()
+    if incarnation is not None and getattr(coro, "cr_code", None) is _CALL:
+        begun: asyncio.Future[T] = asyncio.Future(loop=loop)
+        try:
+            waits_for = coro.send(None)
+        except StopIteration as end:
+            begun.set_result(end.value)
+            return begun  # type: ignore[return-value]
+        except asyncio.CancelledError:
+            begun.cancel()
+            return begun  # type: ignore[return-value]
+        except BaseException as error:  # noqa: BLE001  (raised where it is awaited, as of a task)
+            begun.set_exception(error)
+            return begun  # type: ignore[return-value]
+        coro = _rest(coro, waits_for)
+    task = ownership.task_factory(loop, coro, context=context, **options)
     if incarnation is not None:
         incarnation.tasks.add(task)
         task.add_done_callback(incarnation.tasks.discard)

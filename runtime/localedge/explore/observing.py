@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from localedge.errors import JsException
 from localedge.explore.answers import Answer, Memo
 from localedge.explore.choices import Choice, Choices, Do
 from localedge.explore.describing import call_text, outcome_text
@@ -18,6 +20,8 @@ from localedge.explore.trace import Event, Fork, PointInfo, Trace, may_write
 from localedge.explore.turns import Turns
 from localedge.probe import Call, Observer
 from localedge.probe import Outcome as CallOutcome
+from localedge.stream import ReadableStream
+from localedge.values import JsObject
 
 if TYPE_CHECKING:
     from localedge.explore.lab import Lab
@@ -34,6 +38,7 @@ class Observing(Observer):
         policy: Policy,
         is_recording: bool,
         is_told: bool,
+        is_trying: bool = False,
     ) -> None:
         self.lab = lab
         self.start = start
@@ -50,8 +55,10 @@ class Observing(Observer):
         self.late: list[LateCall] = []
         self.turns: Turns | None = None
         self.is_alone = False
+        self.stopped: Stopped | None = None
         self._is_recording = is_recording
         self._is_told = is_told
+        self._is_trying = is_trying
         self._acts = {c.point: c for c in choices if c.do not in (Do.SWITCH, Do.STALE)}
         self.switches = {c.point: c.at for c in choices if c.do is Do.SWITCH}
         self._lags = {(c.point, c.nth): c.at for c in choices if c.do is Do.STALE}
@@ -145,6 +152,9 @@ class Observing(Observer):
             await asyncio.shield(worker.stall)
         if self.turns is not None and not worker.is_dead:
             await self.turns.wait(worker)
+        if self.stopped is not None:
+            # A worker whose calls never wait would not notice that its run is over.
+            worker.die(self.lab.loop.wall_s)
         if worker.is_dead:
             raise WorkerKilled
         point = self.point = self.point + 1
@@ -153,9 +163,14 @@ class Observing(Observer):
             limit = self.lab.scenario.max_points
             text = f"{limit} calls were made and the run is not over; {self.waiting_text()}"
             self.stop(Stopped(Outcome.STUCK, text))
+            worker.die(self.lab.loop.wall_s)
+            raise WorkerKilled
         for late in self.late:
-            if late.at <= point and not late.has_landed:
-                await self._land(late)
+            if not late.has_landed:
+                if 0 < late.at <= point:
+                    await self._land(late)
+                elif self._is_trying and await self._would_change(late):
+                    self.trace.landings.add(point)
         self._note(point, worker, call)
         if call.kind == "tool":
             for place, invariant in enumerate(self.lab.scenario.must):
@@ -187,7 +202,7 @@ class Observing(Observer):
             if choice.do is Do.BEFORE:
                 raise WorkerKilled
             loop = asyncio.get_running_loop()
-            late = LateCall(choice.at, worker, loop.create_future(), loop.create_future())
+            late = LateCall(choice.at, worker, call, loop.create_future(), loop.create_future())
             self.late.append(late)
             try:
                 await late.released
@@ -240,7 +255,8 @@ class Observing(Observer):
             self.tell("choice", worker.number, f"is told: {error}", point=point)
             worker.told = hash((worker.told, "error"))
             raise error
-        worker.source.reseed()
+        if len(self.living) > 1:
+            worker.source.reseed()
 
     async def _written(self, call: Call, outcome: CallOutcome) -> None:
         if outcome.error is not None or not may_write(call):
@@ -255,6 +271,23 @@ class Observing(Observer):
         if not late.released.done():
             late.released.set_result(None)
         await asyncio.shield(late.landed)
+
+    async def _would_change(self, late: LateCall) -> bool:
+        """Whether the stores would be others if `late` landed now; they are left as they are."""
+        if any(isinstance(argument, ReadableStream) for argument in late.call.arguments):
+            # It can be read once only.
+            return True
+        stores = self.lab.stores
+        before = stores.state()
+        target = late.call.target
+        assert isinstance(target, JsObject)
+        method = getattr(target, target.js_methods[late.call.operation])
+        with suppress(JsException):
+            await method(*late.call.arguments)
+        if stores.state().same_stores(before):
+            return False
+        stores.put_back(before)
+        return True
 
     async def _land_all(self) -> None:
         """Whatever the dead have sent has arrived."""

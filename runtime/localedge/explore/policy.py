@@ -23,10 +23,11 @@ class Stopped:
 
 @dataclass(slots=True)
 class LateCall:
-    """A call of a dead worker that is carried out at point `at`."""
+    """A call of a dead worker that is carried out at point `at`; 0: when all is over."""
 
     at: int
     worker: Incarnation
+    call: Call
     released: asyncio.Future[None]
     landed: asyncio.Future[None]
 

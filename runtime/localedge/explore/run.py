@@ -43,12 +43,12 @@ class Run(Observing):
         *,
         is_recording: bool = False,
         is_told: bool = False,
+        is_trying: bool = False,
     ) -> None:
-        super().__init__(lab, start, choices, policy or Policy(), is_recording, is_told)
+        super().__init__(lab, start, choices, policy or Policy(), is_recording, is_told, is_trying)
         self.memo: list[Memo] = [*start.memo]
         self.asked = 0
         self._requests = 0
-        self._stopped: Stopped | None = None
 
     @property
     def outside(self) -> Outside:
@@ -116,9 +116,9 @@ class Run(Observing):
             )
 
     async def _judge(self) -> None:
-        if self._stopped is not None and self._stopped.outcome is not None:
-            self.find(self._stopped.outcome, self._stopped.text)
-        if self._stopped is not None:
+        if self.stopped is not None and self.stopped.outcome is not None:
+            self.find(self.stopped.outcome, self.stopped.text)
+        if self.stopped is not None:
             return
         with suppress(asyncio.CancelledError):
             self._main.result()
@@ -127,8 +127,8 @@ class Run(Observing):
 
     def stop(self, stopped: Stopped) -> None:
         """The run ends here."""
-        if self._stopped is None:
-            self._stopped = stopped
+        if self.stopped is None:
+            self.stopped = stopped
             self._main.cancel()
 
     def _too_long(self, text: str) -> None:
@@ -142,7 +142,7 @@ class Run(Observing):
     @property
     def is_pruned(self) -> bool:
         """Whether the run was ended because the rest of it is known."""
-        return self._stopped is not None and self._stopped.outcome is None
+        return self.stopped is not None and self.stopped.outcome is None
 
     # --- requests ---
 
@@ -264,14 +264,14 @@ class Run(Observing):
             if given:
                 return True
         days = (self.lab.loop.wall_s - self._began_s) / 86_400
-        if days > self.lab.scenario.max_days and self._stopped is None:
+        if days > self.lab.scenario.max_days and self.stopped is None:
             text = f"{days:.0f} days have passed and the run is not over"
             self.stop(Stopped(Outcome.STUCK, f"{text}; {self.waiting_text()}"))
             return True
         return False
 
     def _on_stall(self) -> None:
-        if self._stopped is not None:
+        if self.stopped is not None:
             raise RuntimeError("a stopped run does not end")
         self.stop(Stopped(Outcome.STUCK, f"nothing will ever happen: {self.waiting_text()}"))
 

@@ -37,6 +37,11 @@ class State:
             self.wall_s,
         )
 
+    def same_stores(self, other: State) -> bool:
+        """Whether databases and namespaces hold the same, past values of keys included."""
+        pairs = zip(self.databases, other.databases, strict=True)
+        return self.namespaces == other.namespaces and all(a.is_same_as(b) for a, b in pairs)
+
 
 @dataclass(slots=True)
 class Stores:
@@ -104,8 +109,11 @@ class View:
 
     async def sql_of(self, *texts: str, database: str | None = None) -> list[list[Any]]:
         """The rows of several queries, read together."""
-        results = await self._engine(database).run([Query(parse(text)) for text in texts])
-        return [list(result.rows) for result in results]
+        queries = [Query(parse(text)) for text in texts]
+        engine = self._engine(database)
+        if isinstance(engine, MemoryEngine):
+            return engine.look(queries)
+        return [list(result.rows) for result in await engine.run(queries)]
 
     def _engine(self, database: str | None) -> Engine:
         engines = self.stores.databases

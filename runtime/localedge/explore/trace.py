@@ -110,10 +110,15 @@ class Decision:
 
 @dataclass(slots=True)
 class Trace:
-    """All points and decisions of a run."""
+    """All points and decisions of a run.
+
+    Shape: `landings` are the points at which a late call, if it was tried, would have changed
+    something.
+    """
 
     points: dict[int, PointInfo] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
+    landings: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
