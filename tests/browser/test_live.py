@@ -58,9 +58,34 @@ async def test_an_exception_is_shown_with_its_traceback(seat: Seat) -> None:
 
     await page.get_by_role("button", name="/markup").first.click()
 
-    await expect(page.locator(".exception pre")).to_contain_text("raise ValueError(MARKUP)")
+    await expect(page.locator(".story .exception pre")).to_contain_text("raise ValueError(MARKUP)")
     await expect(page.locator("#requests tr").first.locator(".outcome")).to_have_text("exception")
     await seat.shoot("live-exception")
+
+
+async def test_what_was_sent_and_what_came_back_are_shown(seat: Seat) -> None:
+    page = await seat.open()
+    await seat.server.http.post("/echo?bodies", content='{"hat": [1, 2]}')
+
+    await page.get_by_role("button", name="/echo?bodies").first.click()
+    await page.get_by_text("Request body").click()
+    await page.get_by_text("Response body").click()
+
+    await expect(page.locator(".story")).to_contain_text('"hat": [')
+    await expect(page.locator(".story")).to_contain_text('got {"hat": [1, 2]}')
+
+
+async def test_a_version_that_cannot_be_loaded_is_told_until_it_can(seat: Seat) -> None:
+    page = await seat.open()
+    entry = seat.server.folder / "src" / "entry.py"
+    good = entry.read_text("utf-8")
+
+    entry.write_text(good + "\nraise ValueError('broken for now')\n", "utf-8")
+    await expect(page.locator("#broken")).to_contain_text("ValueError: broken for now")
+    await seat.shoot("live-broken")
+    entry.write_text(good, "utf-8")
+
+    await expect(page.locator("#broken")).to_be_hidden()
 
 
 async def test_markup_of_lines_keys_errors_and_headers_is_text(seat: Seat) -> None:
@@ -70,7 +95,7 @@ async def test_markup_of_lines_keys_errors_and_headers_is_text(seat: Seat) -> No
 
     await page.get_by_role("button", name="/markup").first.click()
     await page.locator(".line", has_text="CACHE.put").get_by_role("button").click()
-    await expect(page.locator(".exception h3")).to_have_text(f"ValueError: {MARKUP}")
+    await expect(page.locator(".story .exception h3")).to_have_text(f"ValueError: {MARKUP}")
     await expect(page.locator(".line[data-kind=console]")).to_contain_text(MARKUP)
     await expect(page.locator(".line", has_text="CACHE.put")).to_contain_text(MARKUP)
     await page.get_by_role("button", name="/hello?markup").first.click()

@@ -66,6 +66,18 @@ async def test_secrets_are_masked_and_long_values_cut(server: Edge) -> None:
     assert len(put["arguments"][1]) < 2100
 
 
+async def test_bodies_are_shown_cut_and_masked(server: Edge) -> None:
+    long = f"{SECRET} " + "x" * 3000
+
+    story = await told(server, "/echo", method="POST", content=long)
+    binary = await told(server, "/echo", method="POST", content=b"\xff\xfe")
+
+    assert story["body"].startswith("*** xxx")
+    assert story["body"].endswith("… (3,004 characters)")
+    assert story["answer"].startswith("got *** xxx")
+    assert binary["body"] == "2 bytes"
+
+
 async def test_what_it_raised_is_told_with_its_traceback(server: Edge) -> None:
     story = await told(server, "/markup")
 
@@ -95,8 +107,9 @@ async def test_a_request_is_sent_again_as_it_came(server: Edge) -> None:
     again = (await get(server, "requests?limit=1"))["requests"][0]
     assert again["replayOf"] == story["ray"]
     assert (again["method"], again["url"]) == ("POST", story["url"])
-    headers = (await get(server, f"requests/{again['ray']}"))["headers"]
-    assert ["x-a", "b"] in headers
+    told_again = await get(server, f"requests/{again['ray']}")
+    assert ["x-a", "b"] in told_again["headers"]
+    assert (told_again["body"], told_again["answer"]) == ("a hat", "got a hat")
 
 
 async def test_a_body_in_pieces_is_sent_again_too(server: Edge) -> None:

@@ -161,7 +161,8 @@ class Gateway:
                 await _send_whole(request, exchange, status, lines, body, send)
             else:
                 outcome = await _send_stream(request, exchange, status, lines, send, connection)
-            self._noted(request, Closing(status, outcome, exchange.isolate.pid, None, lines))
+            told = Closing(status, outcome, exchange.isolate.pid, None, lines, body)
+            self._noted(request, told)
         except EventFailed as failed:
             await self._refuse(request, _trouble(request, failed), send)
         except asyncio.CancelledError:

@@ -77,6 +77,7 @@ async def render(inspection: Inspection) -> Html:
     )
     return fragment(
         tag("h1", "Live", class_="hidden"),
+        _broken(inspection),
         _bar(),
         tag(
             "div",
@@ -84,6 +85,21 @@ async def render(inspection: Inspection) -> Html:
             tag("section", id="detail", class_="detail", aria_label="One request", hidden=True),
             class_="split",
         ),
+    )
+
+
+def _broken(inspection: Inspection) -> Html:
+    """Why the newest version of a worker does not serve, if it does not."""
+    pools = inspection.supervisor.pools
+    failures = [failure for pool in pools if (failure := pool.failure or pool.current.failure)]
+    return tag(
+        "section",
+        tag("h3", "The newest version of the worker cannot be loaded"),
+        tag("pre", failures[0].text if failures else ""),
+        id="broken",
+        class_="exception",
+        role="alert",
+        hidden=not failures,
     )
 
 
@@ -110,6 +126,7 @@ def _bar() -> Html:
         tag("button", "Pause", id="pause", type="button", aria_pressed="false"),
         tag("button", "Clear", id="clear", type="button", class_="quiet"),
         tag("span", id="count", class_="dim", role="status"),
+        tag("span", id="stats", class_="dim small"),
         class_="bar",
     )
 

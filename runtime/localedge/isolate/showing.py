@@ -9,15 +9,13 @@ from typing import Any, Final
 
 from localedge.d1.database import D1PreparedStatement
 from localedge.isolate.secrets import Mask
+from localedge.isolate.texts import CUT, MOST_CHARACTERS, cut
 from localedge.values import JsBuffer, JsDate, JsFunction, JsObject, PyObject, Undefined
 
-MOST_CHARACTERS: Final = 2_000
-"""How much of one value is shown."""
 _MOST_ITEMS: Final = 20
 _MOST_DEPTH: Final = 5
 _MOST_BYTES: Final = 48
 _MASKED_WHOLE: Final = 1_000_000
-_CUT: Final = "…"
 
 
 def shown(value: object, mask: Mask, most: int = MOST_CHARACTERS) -> str:
@@ -29,13 +27,6 @@ def shown(value: object, mask: Mask, most: int = MOST_CHARACTERS) -> str:
     if isinstance(value, str):
         return cut(mask(json.dumps(value[:_MASKED_WHOLE], ensure_ascii=False)), most)
     return cut(mask(json.dumps(_plain(value, 0), ensure_ascii=False)), most)
-
-
-def cut(text: str, most: int = MOST_CHARACTERS) -> str:
-    """`text`, or its beginning with how much there is of it."""
-    if len(text) <= most:
-        return text
-    return f"{text[:most]}{_CUT} ({len(text):,} characters)"
 
 
 def _plain(value: Any, depth: int) -> Any:
@@ -50,7 +41,7 @@ def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, bytes | bytearray | memoryview | JsBuffer):
         return _bytes(bytes(value.view if isinstance(value, JsBuffer) else value))
     if depth >= _MOST_DEPTH:
-        return _CUT
+        return CUT
     if isinstance(value, D1PreparedStatement):
         return {"sql": value.statement, "params": _plain(value.params, depth + 1)}
     if isinstance(value, Mapping):
@@ -64,19 +55,19 @@ def _mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     some = list(value.items())[:_MOST_ITEMS]
     plain = {str(name): _plain(item, depth + 1) for name, item in some}
     if len(value) > len(some):
-        plain[_CUT] = f"{len(value) - len(some):,} more"
+        plain[CUT] = f"{len(value) - len(some):,} more"
     return plain
 
 
 def _sequence(value: list[Any], depth: int) -> list[Any]:
     plain = [_plain(item, depth + 1) for item in value[:_MOST_ITEMS]]
     if len(value) > len(plain):
-        plain.append(f"{_CUT} {len(value) - len(plain):,} more")
+        plain.append(f"{CUT} {len(value) - len(plain):,} more")
     return plain
 
 
 def _bytes(value: bytes) -> str:
-    rest = _CUT if len(value) > _MOST_BYTES else ""
+    rest = CUT if len(value) > _MOST_BYTES else ""
     return f"{len(value):,} bytes: {value[:_MOST_BYTES].hex(' ')}{rest}"
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from localedge.isolate.failures import Failure
 from localedge.isolate.secrets import MASK, Mask
+from localedge.isolate.texts import cut
 from localedge.supervisor import happenings as what
 from localedge.supervisor.happenings import Happening, Ring, wall_ms
 from localedge.supervisor.measures import Measures
@@ -56,13 +57,14 @@ class Arrived(Protocol):
 
 
 class Closing(NamedTuple):
-    """How a request ended. Shape: `lines` are the response's headers."""
+    """How a request ended. Shape: `lines` are the response's headers, `body` is whole or None."""
 
     status: int
     outcome: str = "ok"
     pid: int | None = None
     failure: Failure | None = None
     lines: Sequence[Line] = ()
+    body: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -249,16 +251,29 @@ class History:
             outcome=closing.outcome,
             ms=round((ended - request.began) * 1000, 3),
             answered=self._shown_lines(request, closing.lines),
+            body=self._shown_body(request, request.body),
+            answer=self._shown_body(request, closing.body),
         )
         has_body = any(n in (b"content-length", b"transfer-encoding") for n, _ in request.lines)
         if not has_body or (request.body is not None and len(request.body) <= MOST_BODY_BYTES):
             sent = Sent(request.method, request.url, tuple(request.lines), request.body)
             self.stories.keep(ray, sent)
 
-    def _shown_lines(self, request: Arrived, lines: Sequence[Line]) -> list[list[str]]:
+    def _masking(self, request: Arrived) -> Mask:
         if self._mask[0] is not request.secrets:
             self._mask = (request.secrets, Mask(request.secrets.values()))
-        mask = self._mask[1]
+        return self._mask[1]
+
+    def _shown_body(self, request: Arrived, body: bytes | None) -> str | None:
+        if not body:
+            return None
+        try:
+            return cut(self._masking(request)(body.decode()))
+        except UnicodeDecodeError:
+            return f"{len(body):,} bytes"
+
+    def _shown_lines(self, request: Arrived, lines: Sequence[Line]) -> list[list[str]]:
+        mask = self._masking(request)
         return [
             [name.decode("latin-1"), MASK if name in _PRIVATE else mask(value.decode("latin-1"))]
             for name, value in lines

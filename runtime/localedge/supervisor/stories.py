@@ -10,7 +10,7 @@ from localedge.supervisor import happenings as what
 from localedge.supervisor.happenings import Happening
 
 MOST_STORIES: Final = 500
-_LONG: Final = ("headers", "answered")
+_LONG: Final = ("headers", "answered", "body", "answer")
 MOST_OF_ONE: Final = 1_000
 """Happenings kept of one request; of more, how many there were."""
 MOST_IN_ALL: Final = 20_000

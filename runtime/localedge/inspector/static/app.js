@@ -155,9 +155,12 @@ function connection(state) {
 
 // ---- notices, keys, theme -----------------------------------------------------------------------
 
-/** Say `text` for a few seconds. `kind`: "good" or "bad". */
-export function notice(text, kind = "good") {
-  const box = el("div", { class: `notice ${kind}` }, el("span", {}, text),
+/** Say `text` for a few seconds. `kind`: "good" or "bad". What is said `about` the same thing takes
+ *  the place of what was said before. */
+export function notice(text, kind = "good", about = null) {
+  if (about) for (const old of $("notices").children) if (old.dataset.about === about) old.remove();
+  const box = el("div", { class: `notice ${kind}`, dataset: { about: about ?? "" } },
+    el("span", {}, text),
     el("button", { class: "quiet", type: "button", "aria-label": "Dismiss",
       onclick: () => box.remove() }, "×"));
   $("notices").append(box);
@@ -175,7 +178,7 @@ export function keys(actions) {
 }
 
 const THEMES = { "": "dark", dark: "light", light: "" };
-const NAMES = { "": "Auto", dark: "Dark", light: "Light" };
+const NAMES = { "": "◐ Auto", dark: "☾ Dark", light: "☀ Light" };
 
 function themeButton() {
   const button = $("theme");
@@ -183,6 +186,7 @@ function themeButton() {
   const show = () => {
     button.textContent = NAMES[root.dataset.theme ?? ""];
     button.title = "Theme: as the system, dark, or light";
+    button.setAttribute("aria-label", `Theme: ${button.textContent.slice(2)}`);
   };
   button.addEventListener("click", () => {
     const next = THEMES[root.dataset.theme ?? ""];

@@ -64,7 +64,7 @@ function cron(one) {
 
 async function move(query) {
   learn(await api("clock", { method: "POST", query }));
-  notice(`It is ${utc(now())} UTC for the workers now.`);
+  notice(`It is ${utc(now())} UTC for the workers now.`, "good", "clock");
 }
 
 /** "25h", "1d12h", "90": seconds; NaN for what is none. */

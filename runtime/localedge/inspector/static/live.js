@@ -20,6 +20,7 @@ async function start() {
 }
 
 function happening(one) {
+  if (one.kind === "worker.broken" || one.kind === "worker.reloaded") drawBroken(one);
   if (!one.ray) return;
   const known = requests.get(one.ray);
   if (one.kind === "request.opened") {
@@ -36,6 +37,11 @@ function happening(one) {
   }
   if (one.ray === state.opened) refreshSoon();
   drawSoon();
+}
+
+function drawBroken(one) {
+  $("broken").hidden = !one.failure;
+  $("broken").querySelector("pre").textContent = one.failure ?? "";
 }
 
 function merge(ray, facts) {
@@ -91,6 +97,18 @@ function draw() {
   }
   if (focused && document.activeElement === document.body) rows.get(focused)?.querySelector("button").focus();
   count(shown.length);
+  drawStats();
+}
+
+function drawStats() {
+  const since = Date.now() - 60_000;
+  const recent = [...requests.values()].filter((one) => one.at > since && one.ms !== undefined);
+  const took = recent.map((one) => one.ms).sort((a, b) => a - b);
+  const at = (part) => duration(took[Math.min(took.length - 1, Math.floor(took.length * part))]);
+  const failed = recent.filter((one) => toneOf(one) === "bad").length;
+  $("stats").textContent = took.length
+    ? `last minute: ${took.length}, half within ${at(0.5)}, 95 % within ${at(0.95)}` +
+      (failed ? `, ${failed} failed` : "") : "";
 }
 
 function count(shown) {
@@ -116,7 +134,10 @@ function rowOf(one) {
     rows.set(one.ray, row);
   }
   const [time, method, path, status, outcome, pid, ms] = row.children;
-  set(time, clockTime(one.at));
+  if (!time.firstChild) {
+    const at = clockTime(one.at);
+    time.append(at.slice(0, 8), el("span", { class: "fine" }, at.slice(8)));
+  }
   set(method, one.method);
   set(path.firstChild, pathOf(one.url));
   path.firstChild.title = one.url;

@@ -21,8 +21,8 @@ export function story(found, { onClose, onReplay }) {
     facts(found),
     found.happened.filter((one) => one.kind === "exception").map(exception),
     timeline(found),
-    headers("Request headers", found.headers),
-    headers("Response headers", found.answered));
+    headers("Request headers", found.headers), body("Request body", found.body),
+    headers("Response headers", found.answered), body("Response body", found.answer));
 }
 
 function facts(found) {
@@ -55,6 +55,11 @@ function headers(title, lines) {
       el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value))))));
 }
 
+function body(title, text) {
+  return text ? el("details", { class: "headers" }, el("summary", {}, title), el("pre", {}, pretty(text)))
+    : null;
+}
+
 // ---- the time line ------------------------------------------------------------------------------
 
 function timeline(found) {
@@ -62,12 +67,13 @@ function timeline(found) {
   const begin = found.at;
   const closed = found.happened.find((one) => one.kind === "request.closed")?.at;
   const over = found.happened.find((one) => one.kind === "request.over")?.at;
-  const last = Math.max(...found.happened.map((one) => one.at), begin + 0.1);
-  const scale = { begin, length: Math.max(last - begin, 0.1), closed };
+  const wentOn = items.some((item) => closed && (item.waitUntil || item.at > closed + 0.05));
+  const marks = [closed, wentOn ? over : undefined].filter((at) => at !== undefined);
+  const last = Math.max(...items.flatMap((item) => [item.at, item.end?.at ?? item.at]), ...marks,
+    begin + 0.1);
+  const scale = { begin, length: last - begin, closed };
   if (closed) items.push({ kind: "mark", at: closed, text: `response ${found.status ?? ""}`.trim() });
-  if (closed && over && over - closed > 1) {
-    items.push({ kind: "mark", at: over, text: "waitUntil has ended" });
-  }
+  if (wentOn && over) items.push({ kind: "mark", at: over, text: "waitUntil has ended" });
   items.sort((a, b) => a.at - b.at);
   const hasCalls = items.some((item) => item.kind === "call");
   return el("section", { class: "timeline", "aria-label": "Time line" },
