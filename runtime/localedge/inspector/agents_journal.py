@@ -81,6 +81,9 @@ class Journal:
             known = self._tasks[row["id"]] = Known()
             while len(self._tasks) > MOST_TASKS:
                 del self._tasks[next(iter(self._tasks))]
+        if known.spans and row["fence"] < known.spans[-1].fence:
+            # Read before what was noted already.
+            return
         if not known.statuses or known.statuses[-1][1] != row["status"]:
             known.statuses.append((now_ms, row["status"]))
         _lease(known, row, now_ms)

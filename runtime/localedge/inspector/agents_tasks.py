@@ -33,10 +33,16 @@ class TaskLives:
             self._stores.inspection.supervisor.accompany(work)
         return journal
 
-    def timeline(self, place: Place, whole: TaskWhole) -> Mapping[str, Any]:
+    async def look(self, place: Place) -> Journal:
+        """The journal of the database, up to date."""
+        journal = self.follow(place)
+        await journal.look(await self._stores.databases.binding(place), self._stores.now_ms)
+        return journal
+
+    async def timeline(self, place: Place, whole: TaskWhole) -> Mapping[str, Any]:
         """The life of a task, as JSON."""
         history = self._stores.inspection.history
-        known = self.follow(place).of(whole.task.task_id)
+        known = (await self.look(place)).of(whole.task.task_id)
         moved = _Moved(history, self._stores.inspection.supervisor.clock.offset_s)
         found = works(history.stories, history.endings, whole.task.task_id, moved.at_ms)
         endings = [(moved.at_ms(ending.at_ms), ending) for ending in history.endings]

@@ -125,7 +125,7 @@ class _Agents:
         found = await agents_data.task(
             await self._binding(request), parameter(request, "task"), now_ms=self._stores.now_ms
         )
-        line = self._lives.timeline(self._place(request), found)
+        line = await self._lives.timeline(self._place(request), found)
         return {**found.model_dump(mode="json"), "timeline": line, "now_ms": self._stores.now_ms}
 
     async def questions(self, request: Request) -> dict[str, Any]:
@@ -155,11 +155,14 @@ class _Agents:
             output=given.output,
             attempt=given.attempt,
         )
+        await self._lives.look(self._place(request))
         return {"task_id": task.task_id, "status": task.status, "version": task.version}
 
     async def free(self, request: Request) -> dict[str, Any]:
         given = await body_of(request, Freed)
+        await self._lives.look(self._place(request))
         freed = await agents_data.free(await self._binding(request), given.task_id)
+        await self._lives.look(self._place(request))
         return {"task_id": given.task_id, "freed": freed}
 
     async def resume(self, request: Request) -> dict[str, Any]:

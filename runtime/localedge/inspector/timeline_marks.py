@@ -59,16 +59,22 @@ def _life(whole: TaskWhole, known: Known) -> Iterator[MarkShown]:
         yield MarkShown(at_ms=asked[-1], kind="ask", lane=None, text=text)
     if not whole.questions and seen:
         yield MarkShown(at_ms=seen[0], kind="ask", lane=None, text="waits for a decision")
-    for (_, before), (at, after) in pairwise(known.statuses):
-        if (before, after) in (("waiting_tool", "running"), ("failed", "running")):
-            said = ", ".join(
-                f"step {step.step_index}: {step.resolution}"
-                for step in whole.steps
-                if step.resolution is not None
-            )
-            yield MarkShown(at_ms=at, kind="decide", lane=None, text=f"decided, {said}")
+    again = [at for (_, before), (at, after) in pairwise(known.statuses) if _goes_on(before, after)]
+    for step in whole.steps:
+        if step.resolution is None:
+            continue
+        # Skipped or done, it ended when that was said; run again, it began after it.
+        said_at = step.started_at if step.resolution == "retry" else step.completed_at
+        at_ms = again[-1] if step.resolution == "retry" and again else _ms(said_at or "")
+        if at_ms is not None:
+            text = f"decided: {step.resolution}, step {step.step_index} {step.action}"
+            yield MarkShown(at_ms=at_ms, kind="decide", lane=None, text=text)
     if task.status in ("completed", "failed") and (ended := _ms(task.updated_at)) is not None:
         yield MarkShown(at_ms=ended, kind="end", lane=None, text=task.status)
+
+
+def _goes_on(before: str, after: str) -> bool:
+    return before in ("waiting_tool", "failed") and after == "running"
 
 
 def _leases(lanes: Sequence[Lane]) -> Iterator[MarkShown]:
