@@ -145,9 +145,10 @@ def class_name(js: Any) -> str:
 
 
 def invoke(callback: Any, *arguments: Any) -> Any:
-    """What a callback of worker code gives for values of this side; surplus ones are dropped.
+    """What a callback of worker code gives for values of this side.
 
-    Errors: a JavaScript TypeError when it is no function.
+    Errors: a JavaScript TypeError when it is no function; Python's when it takes fewer arguments:
+    JavaScript drops those that a function does not name, Python does not.
     """
     from localedge.jsproxy import proxy, raw_to_js
 
@@ -158,15 +159,7 @@ def invoke(callback: Any, *arguments: Any) -> Any:
         function = callback.value
     if function is None:
         raise js_type_error(f"{js_string(callback)} is not a function")
-    return raw_to_js(function(*[proxy(item) for item in arguments[: accepts(function)]]))
-
-
-def accepts(function: Callable[..., Any]) -> int | None:
-    """How many positional arguments `function` takes; None when there is no limit known."""
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    if code is None or code.co_flags & 0x04:
-        return None
-    return int(code.co_argcount) - (1 if hasattr(function, "__self__") else 0)
+    return raw_to_js(function(*map(proxy, arguments)))
 
 
 def _method(name: str, function: Callable[..., Any]) -> Callable[[Any], NativeFunction]:
@@ -182,6 +175,10 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[[Any], NativeFu
 def _each(items: list[Any], callback: Any) -> None:
     for at, item in enumerate(items):
         invoke(callback, item, at, items)
+
+
+def _filter(items: list[Any], callback: Any) -> list[Any]:
+    return [item for at, item in enumerate(items) if invoke(callback, item, at, items)]
 
 
 def _index(items: list[Any], value: Any) -> int:
@@ -218,7 +215,7 @@ _ARRAY: Final = {
     "includes": _method("includes", lambda items, value: value in items),
     "forEach": _method("forEach", _each),
     "map": _method("map", lambda js, f: [invoke(f, i, at, js) for at, i in enumerate(js)]),
-    "filter": _method("filter", lambda js, f: [i for i in js if invoke(f, i)]),
+    "filter": _method("filter", _filter),
     "concat": _method("concat", lambda items, *more: sum(more, list(items))),
 }
 _MAP: Final = {

@@ -192,8 +192,8 @@ def test_an_array_behaves_like_a_list_and_like_an_array() -> None:
     held = to_js([3, 1, 2])
 
     assert (len(held), held.length, held[0], list(held), 2 in held) == (3, 3, 3, [3, 1, 2], True)
-    assert held.map(lambda x: x * 2).to_py() == [6, 2, 4]
-    assert held.filter(lambda x: x > 1).to_py() == [3, 2]
+    assert held.map(lambda x, *_: x * 2).to_py() == [6, 2, 4]
+    assert held.filter(lambda x, at, whole: x > at).to_py() == [3]
     assert (held.join("-"), held.indexOf(1), held.includes(9)) == ("3-1-2", 1, False)
     assert held.slice(1).to_py() == [1, 2]
 
@@ -300,3 +300,12 @@ def test_the_imports_of_a_text_are_found() -> None:
 
     assert find_imports("import a.b, c\nfrom d.e import f\nfrom . import g") == ["a", "c", "d"]
     assert find_imports("import (") == []
+
+
+def test_a_callback_gets_every_argument_as_on_pyodide() -> None:
+    from js import Array, Headers
+
+    with pytest.raises(TypeError, match="takes 1 positional argument but 3 were given"):
+        Array.new(1, 2).map(lambda x: x)
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+        Headers.new({"a": "1"}.items()).forEach(lambda value, name: None)

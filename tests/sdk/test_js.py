@@ -73,7 +73,7 @@ def test_headers_have_all_their_methods() -> None:
     headers.append("b", "3")
     headers.set("a", "4")
     seen: list[Any] = []
-    headers.forEach(lambda value, name: seen.append((name, value)))
+    headers.forEach(lambda value, name, _headers: seen.append((name, value)))
 
     assert headers.get("b") == "1, 3"
     assert (headers.has("A"), headers.getSetCookie().to_py()) == (True, ["x", "y"])

@@ -246,7 +246,8 @@ async def test_a_stream_can_be_piped_into_a_sink() -> None:
 
     await stream(b"a", b"b").pipeTo(
         WritableStream.new(
-            write=lambda chunk: seen.append(chunk.to_bytes()), close=lambda: seen.append("closed")
+            write=lambda chunk, _controller: seen.append(chunk.to_bytes()),
+            close=lambda: seen.append("closed"),
         )
     )
 

@@ -64,7 +64,9 @@ def seen(answer: Answer, canon: Canon, origin: str) -> Seen:
         name = name.lower()
         if name not in _IGNORED and not name.startswith(_IGNORED_PREFIXES):
             text = canon.text(_without(value, origin))
-            headers[name] = f"{headers[name]}\n{text}" if name in headers else text
+            # Lines of one name mean the same as one line with commas, except for cookies.
+            between = "\n" if name == "set-cookie" else ", "
+            headers[name] = f"{headers[name]}{between}{text}" if name in headers else text
     body = canon.text(_without(body_text(answer.body), origin))
     return Seen(str(answer.status), headers, body + ("\n(cut off here)" if answer.is_cut else ""))
 

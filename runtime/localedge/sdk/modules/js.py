@@ -11,6 +11,8 @@ from localedge.jsproxy import JsProxy, proxy
 from localedge.sdk.web.globals import GLOBALS
 
 
+# Differs: has what public workers import; the rest of JavaScript's globals (BigInt, RegExp, Intl …)
+# is an AttributeError that names those that there are.
 def __getattr__(name: str) -> Any:
     if name == "globalThis":
         return JsProxy(GLOBALS)

@@ -22,6 +22,7 @@ from localedge.sdk.web.console import CONSOLE
 from localedge.sdk.web.crypto import CRYPTO
 from localedge.sdk.web.fetching import fetch
 from localedge.sdk.web.form_data import FormData
+from localedge.sdk.web.functions import CONSTANTS, FUNCTIONS
 from localedge.sdk.web.headers import headers_from
 from localedge.sdk.web.request import new_request
 from localedge.sdk.web.response import error_response, json_response, new_response, redirect
@@ -113,6 +114,8 @@ GLOBALS: Final[dict[str, Any]] = {
     **{cls.name: cls for cls in _CLASSES},
     **{name: Refused(name, remedy) for name, remedy in _REFUSED.items()},
     **TIMERS,
+    **FUNCTIONS,
+    **CONSTANTS,
     "JSON": builtins.JSON,
     "atob": NativeFunction("atob", _atob),
     "btoa": NativeFunction("btoa", _btoa),

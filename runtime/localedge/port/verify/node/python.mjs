@@ -8,6 +8,14 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const BUNDLE = "/session/metadata";
 const OURS = "/localedge";
 
+// Node counts the arguments, workerd looks at what they are: the SDK always gives three.
+for (const method of ["append", "set"]) {
+  const original = FormData.prototype[method];
+  FormData.prototype[method] = function (...args) {
+    return original.apply(this, args[2] === undefined ? args.slice(0, 2) : args);
+  };
+}
+
 // What the platform hands to a handler beside the event.
 class ExecutionContext {
   #pending;
