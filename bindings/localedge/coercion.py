@@ -93,9 +93,10 @@ def _place_point(digits: str, point: int) -> str:
 
 _DECIMAL = re.compile(r"[+-]?(Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)\Z", re.ASCII)
 _RADIX = re.compile(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)\Z")
-_JS_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+JS_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     chr(code) for code in range(0x2000, 0x200B)
 )
+"""What JavaScript's `trim()` takes away: unlike Python's `strip()`, the byte order mark too."""
 
 
 def js_number(value: Any) -> float:
@@ -110,11 +111,11 @@ def js_number(value: Any) -> float:
         case float():
             return value
         case str():
-            return _number_of_text(value.strip(_JS_SPACE))
+            return _number_of_text(value.strip(JS_SPACE))
         case JsDate():
             return value.epoch_ms
         case bytes() | list() if not isinstance(value, JsSet):
-            return _number_of_text(js_string(value).strip(_JS_SPACE))
+            return _number_of_text(js_string(value).strip(JS_SPACE))
     return math.nan
 
 

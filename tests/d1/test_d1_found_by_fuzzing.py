@@ -22,3 +22,54 @@ async def test_an_insert_that_fails_at_its_second_row_has_moved_the_last_row_id(
 
     assert (seen.results[0].id, seen.meta.last_row_id) == (7, 7)
     assert (updated.meta.changed_db, updated.meta.last_row_id) == (False, 7)
+
+
+async def refusal(db: Any, sql: str, *values: Any) -> str:
+    statement = db.prepare(sql)
+    with pytest.raises(JsException) as caught:
+        await (statement.bind(*values) if values else statement).all()
+    return caught.value.message.removeprefix("D1_ERROR: ")
+
+
+@pytest.mark.parametrize("sql", ["BEGIN->>x", "COMMIT x", "SAVEPOINT s t", "ROLLBACK TO s t"])
+async def test_a_transaction_with_a_slip_is_told_of_the_slip(db: Any, sql: str) -> None:
+    assert "syntax error at offset" in await refusal(db, sql)
+
+
+@pytest.mark.parametrize("sql", ["\ufeff", "\xa0", "\u2028-- c\u2028", "-- a\r-- b", "\xa0-- c"])
+async def test_what_javascript_takes_for_blank_is_no_statement(db: Any, sql: str) -> None:
+    assert await refusal(db, sql) == "No SQL statements detected."
+
+
+@pytest.mark.parametrize("sql", ["\x85", "\x1c"])
+async def test_what_only_python_takes_for_blank_is_sent_to_the_engine(db: Any, sql: str) -> None:
+    assert "No SQL statements detected." not in await refusal(db, sql)
+
+
+async def test_a_byte_order_mark_is_space_to_the_engine(db: Any) -> None:
+    assert await refusal(db, "\ufeff;") == "SQL code did not contain a statement."
+    assert await db.prepare("\ufeffSELECT 1").raw() == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("sql", "name"),
+    [("SELECT concat()", "concat"), ("SELECT concat_ws('a')", "concat_ws")],
+)
+async def test_too_few_arguments_are_told_before_too_many_values(
+    db: Any, sql: str, name: str
+) -> None:
+    text = f"wrong number of arguments to function {name}() at offset 7: SQLITE_ERROR"
+    assert await refusal(db, sql, 1, 2) == text
+
+
+async def test_a_function_that_the_platform_lacks_is_unknown_whatever_its_arguments(
+    db: Any,
+) -> None:
+    text = "no such function: soundex at offset 7: SQLITE_ERROR"
+    assert await refusal(db, "SELECT soundex(1, 2)") == text
+
+
+@pytest.mark.parametrize(("number", "offset"), [("4.36e-26", 19), ("1.5E+3", 17), (".5", 13)])
+async def test_a_number_with_an_exponent_is_one_token(db: Any, number: str, offset: int) -> None:
+    text = f'near "{number}": syntax error at offset {offset}: SQLITE_ERROR'
+    assert await refusal(db, f"SELECT {number} IN {number}") == text

@@ -83,8 +83,11 @@ async def test_string_agg_works_over_a_window(db: Any) -> None:
     ("call", "text"),
     [
         ("jsonb('{')", "malformed JSON: SQLITE_ERROR"),
-        ("concat()", "wrong number of arguments to function concat(): SQLITE_ERROR"),
-        ("concat_ws('-')", "wrong number of arguments to function concat_ws(): SQLITE_ERROR"),
+        ("concat()", "wrong number of arguments to function concat() at offset 7: SQLITE_ERROR"),
+        (
+            "concat_ws('-')",
+            "wrong number of arguments to function concat_ws() at offset 7: SQLITE_ERROR",
+        ),
         (
             "octet_length()",
             "wrong number of arguments to function octet_length() at offset 7: SQLITE_ERROR",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from localedge.binding import JsBinding
 from localedge.boundary import JsDict
-from localedge.coercion import js_string, js_truthy
+from localedge.coercion import JS_SPACE, js_string, js_truthy
 from localedge.d1 import texts
 from localedge.d1.engine import Engine, EngineError, Query, Result, Value
 from localedge.d1.errors import column_not_found, d1_error, exec_error
@@ -184,7 +184,7 @@ class D1Database(JsBinding):
         """Run each line of `sql` as a query, all as one transaction."""
         if not isinstance(sql, str):
             raise _no_method(sql, "query", "trim")
-        lines = sql.strip().split("\n")
+        lines = sql.strip(JS_SPACE).split("\n")
         try:
             results = await _run(self, [Query(parse(line)) for line in lines])
         except JsException as exc:
@@ -229,7 +229,7 @@ class D1DatabaseSession(JsBinding):
             constraint = ""
         if not isinstance(constraint, str):
             raise js_type_error("constraintOrBookmark?.trim is not a function")
-        self._seen = constraint.strip() or FIRST_UNCONSTRAINED
+        self._seen = constraint.strip(JS_SPACE) or FIRST_UNCONSTRAINED
 
     async def run_queries(self, queries: Sequence[Query]) -> list[Result]:
         """The results of `queries`; the session's bookmark then covers them."""

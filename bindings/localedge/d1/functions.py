@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
+from localedge.d1 import rules
 from localedge.d1.connection import Connection
 from localedge.d1.engine import Value
 from localedge.d1.jsonb import encode
@@ -18,6 +19,7 @@ Evaluate: TypeAlias = Callable[[str, tuple[Value, ...]], Value]
 """Runs one SQL expression on a connection without rules."""
 Function: TypeAlias = Callable[..., Value]
 VARIADIC: Final = -1
+MAX_ARGUMENTS: Final = rules.LIMITS["FUNCTION_ARG"]
 
 
 class SqlError(Exception):
@@ -46,8 +48,6 @@ def _text(evaluate: Evaluate, value: Value) -> str:
 
 def _concat(evaluate: Evaluate) -> Function:
     def concat(*values: Value) -> Value:
-        if not values:
-            raise SqlError("wrong number of arguments to function concat()")
         return "".join(_text(evaluate, value) for value in values if value is not None)
 
     return concat
@@ -55,8 +55,6 @@ def _concat(evaluate: Evaluate) -> Function:
 
 def _concat_ws(evaluate: Evaluate) -> Function:
     def concat_ws(*values: Value) -> Value:
-        if len(values) < 2:
-            raise SqlError("wrong number of arguments to function concat_ws()")
         separator, *parts = values
         if separator is None:
             return None
@@ -223,8 +221,9 @@ MISSING: Final = (
     Missing("unhex", (3, 41), (1, 2), _unhex),
     Missing("octet_length", (3, 43), (1,), _octet_length),
     Missing("timediff", (3, 43), (2,), make_timediff),
-    Missing("concat", (3, 44), (VARIADIC,), _concat),
-    Missing("concat_ws", (3, 44), (VARIADIC,), _concat_ws),
+    # One for each number: the engine itself then refuses the others, before it looks at values.
+    Missing("concat", (3, 44), tuple(range(1, MAX_ARGUMENTS + 1)), _concat),
+    Missing("concat_ws", (3, 44), tuple(range(2, MAX_ARGUMENTS + 1)), _concat_ws),
     Missing("jsonb", (3, 45), (1,), _jsonb("")),
     Missing("jsonb_extract", (3, 45), (VARIADIC,), _jsonb_extract),
     *(

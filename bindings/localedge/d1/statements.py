@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from localedge.coercion import JS_SPACE
 from localedge.d1 import rules, texts
 from localedge.d1.tokens import Token, numbered, parameter_numbers, renumbered, tokens_of
 
@@ -87,12 +88,13 @@ def parse(sql: str) -> Parsed:
 
 # Indented or not, such a line is dropped before anything else looks at the text.
 # Source: reference/kv-d1-contract.md 2.7, 2.9 and 2.10 (v5), read 2026-12-01.
-_COMMENT_LINE: Final = re.compile(r"^\s*--.*", re.MULTILINE)
+_LINE_END: Final = "\n\r\u2028\u2029"
+_COMMENT_LINE: Final = re.compile(rf"(?:\A|(?<=[{_LINE_END}]))[{JS_SPACE}]*--[^{_LINE_END}]*")
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def _parse(sql: str) -> Parsed:
-    is_blank = not _COMMENT_LINE.sub("", sql).strip()
+    is_blank = not _COMMENT_LINE.sub("", sql).strip(JS_SPACE)
     # SQLite reads up to the first NUL; what follows is then no statement.
     sql, nul, _ = sql.partition("\0")
     sql = _LONE_SURROGATE.sub("\ufffd\ufffd\ufffd", sql)

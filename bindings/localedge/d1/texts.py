@@ -59,7 +59,7 @@ def describe(text: str, code: int | None, name: str, *, offset: int | None = Non
 
 _REFUSED_FUNCTION: Final = "not authorized to use function: "
 _UNKNOWN_FUNCTION: Final = "no such function: "
-
+_WRONG_COUNT: Final = "wrong number of arguments to function "
 
 _NEWER: Final = {"too many levels of trigger recursion": "triggers nested too deep"}
 """Texts of older versions of SQLite and those of the platform's (3.54)."""
@@ -73,4 +73,7 @@ def _function_text(text: str) -> str:
     if text.startswith(_UNKNOWN_FUNCTION):
         name = text.removeprefix(_UNKNOWN_FUNCTION)
         return f"{_REFUSED_FUNCTION}{name}" if name.lower() in UNAUTHORIZED_FUNCTIONS else text
+    if text.startswith(_WRONG_COUNT):
+        name = text.removeprefix(_WRONG_COUNT).removesuffix("()")
+        return f"{_UNKNOWN_FUNCTION}{name}" if name.lower() in ABSENT_FUNCTIONS else text
     return text

@@ -146,10 +146,12 @@ class Transactions:
 
     def describe(self, exc: Exception) -> str:
         """What to say of an error of the driver."""
-        refusal = self._refusal or self._authorizer.text
+        text = str(exc)
+        # The authorizer is asked before the parser has come to the end, and may stumble there.
+        is_denied = "not authorized" in text or "is prohibited" in text
+        refusal = self._refusal or (self._authorizer.text if is_denied else None)
         if refusal:
             return refusal
-        text = str(exc)
         offset = offset_of(text, self._source, self._is_syntax_error)
         return texts.describe(
             text,

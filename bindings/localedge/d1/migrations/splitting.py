@@ -10,14 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from localedge.coercion import JS_SPACE
 from localedge.d1.sqlite import complete_statement
 from localedge.errors import OperatorError
 
 _BEGIN: Final = "BEGIN TRANSACTION"
-_SPACE: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
-    chr(code) for code in range(0x2000, 0x200B)
-)
-"""What JavaScript's trim() takes away: unlike Python's, the byte order mark too."""
 
 # Only a `;` outside of all these can end a statement. An unfinished one runs to the end.
 _TOKEN: Final = re.compile(
@@ -58,7 +55,7 @@ def split(sql: str) -> list[str]:
     Errors: OperatorError when it holds several transactions.
     """
     sql = cut_transaction(sql)
-    text = sql.rstrip(_SPACE)
+    text = sql.rstrip(JS_SPACE)
     if ";" not in text[:-1]:
         return [sql]
     return list(_pieces(sql)) or [sql]
@@ -73,9 +70,9 @@ def _pieces(sql: str) -> Iterator[str]:
         if token["semicolon"] is None:
             is_empty = is_empty and token["blank"] is not None
         elif complete_statement(checked[start : token.end()]):
-            piece = sql[start : token.start()].strip(_SPACE)
+            piece = sql[start : token.start()].strip(JS_SPACE)
             if piece and not is_empty:
                 yield piece
             start, is_empty = token.end(), True
     if not is_empty:
-        yield sql[start:].strip(_SPACE)
+        yield sql[start:].strip(JS_SPACE)
