@@ -14,7 +14,7 @@ from localedge.errors import OperatorError
 from localedge.inspector import agents_data, team_data
 from localedge.inspector.agents_models import SessionPage, TaskPage
 from localedge.inspector.agents_tasks import TaskLives
-from localedge.inspector.calls import body_of, endpoint, parameter, whole
+from localedge.inspector.calls import body_of, endpoint, options, parameter, whole
 from localedge.inspector.d1_places import Place
 from localedge.inspector.html import Html, fragment, tag
 from localedge.inspector.inspection import Inspection, api
@@ -192,14 +192,14 @@ class _Agents:
         return await self._stores.databases.binding(self._place(request))
 
 
-async def render(_inspection: Inspection) -> Html:
+async def render(inspection: Inspection) -> Html:
     """The database, and what can be looked at; the page's module fills it in."""
     return fragment(
         tag("h1", "Agents", class_="hidden"),
         tag(
             "div",
             tag("label", "Database", for_="database"),
-            tag("select", id="database"),
+            tag("select", options(Stores(inspection).names()), id="database"),
             tag("span", id="about", class_="dim", role="status"),
             class_="bar",
         ),

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from edgestate.errors import StateError
 from localedge.errors import OperatorError
+from localedge.inspector.html import Child, tag
 from localedge.inspector.inspection import answer
 from localedge.inspector.stores import Stores
 
@@ -90,6 +91,11 @@ def whole(request: Request, name: str, default: int) -> int:
     if not text.isdigit() or len(text) > 12:
         raise HTTPException(400, f'"{name}" is not a whole number')
     return int(text)
+
+
+def options(names: Mapping[str, str]) -> list[Child]:
+    """The options of a `select`, by value."""
+    return [tag("option", name, value=value) for value, name in names.items()]
 
 
 async def body_of(request: Request, model: type[M]) -> M:

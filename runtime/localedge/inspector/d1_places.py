@@ -16,6 +16,7 @@ from localedge.d1.files import database_file
 from localedge.d1.sqlite import open_engine
 from localedge.errors import OperatorError
 from localedge.inspector.d1_models import DatabaseShown
+from localedge.inspector.kv_data import name_of
 from localedge.inspector.kv_models import BindingShown
 from localedge.probe import Probe
 from localedge.project.models import D1Database as Entry
@@ -39,6 +40,12 @@ class Place:
     def project(self) -> Project:
         """The first worker that has it."""
         return self.owners[0][0]
+
+    @property
+    def name(self) -> str:
+        """What it is called: by its bindings, and by its name where that is another word."""
+        bindings = ", ".join(dict.fromkeys(entry.binding for _, entry in self.owners))
+        return name_of(self.entry.database_name or self.id, bindings)
 
     def shown(self) -> DatabaseShown:
         """It in a list."""

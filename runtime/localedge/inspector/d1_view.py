@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
 from localedge.inspector import d1_console, d1_data
-from localedge.inspector.calls import body_of, endpoint, parameter, whole
+from localedge.inspector.calls import body_of, endpoint, options, parameter, whole
 from localedge.inspector.d1_models import Asked, MigrationsShown, Plan, Ran, Rows
 from localedge.inspector.d1_places import Place
 from localedge.inspector.d1_slow import slowest
@@ -89,14 +89,14 @@ class _D1:
         return self._stores.place(parameter(request, "database"))
 
 
-async def render(_inspection: Inspection) -> Html:
+async def render(inspection: Inspection) -> Html:
     """The database, and the four things that can be looked at; the page's module fills them in."""
     return fragment(
         tag("h1", "D1", class_="hidden"),
         tag(
             "div",
             tag("label", "Database", for_="database"),
-            tag("select", id="database"),
+            tag("select", options(Stores(inspection).names()), id="database"),
             tag("span", id="about", class_="dim", role="status"),
             class_="bar",
         ),

@@ -38,6 +38,20 @@ _COPY_CHARACTERS: Final = 200
 _HEX_PER_LINE: Final = 16
 
 
+def names(projects: Iterable[Project]) -> dict[str, str]:
+    """The namespaces of all workers by id, each with a name for people."""
+    found: dict[str, dict[str, None]] = {}
+    for project in projects:
+        for entry in project.kv_namespaces:
+            found.setdefault(entry.storage_id, {})[entry.binding] = None
+    return {id_: name_of(id_, ", ".join(bindings)) for id_, bindings in found.items()}
+
+
+def name_of(id_: str, bindings: str) -> str:
+    """What a store is called: by its bindings, and by its id where that is another word."""
+    return bindings if bindings == id_ else f"{bindings} ({id_})"
+
+
 async def namespaces(
     connection: RedisConnection, projects: Iterable[Project]
 ) -> tuple[NamespaceShown, ...]:

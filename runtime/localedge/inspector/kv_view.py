@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from localedge.errors import OperatorError
 from localedge.inspector import kv_data
-from localedge.inspector.calls import body_of, endpoint, parameter, whole
+from localedge.inspector.calls import body_of, endpoint, options, parameter, whole
 from localedge.inspector.html import Html, fragment, tag
 from localedge.inspector.inspection import Inspection, api
 from localedge.inspector.kv_models import KeyPage, Put, ValueShown
@@ -89,14 +89,14 @@ class _Kv:
         )
 
 
-async def render(_inspection: Inspection) -> Html:
+async def render(inspection: Inspection) -> Html:
     """Where namespaces, keys and one value are shown; the page's module fills it in."""
     return fragment(
         tag("h1", "KV", class_="hidden"),
         tag(
             "div",
             tag("label", "Namespace", for_="namespace"),
-            tag("select", id="namespace"),
+            tag("select", options(kv_data.names(Stores(inspection).projects)), id="namespace"),
             tag("label", "Keys that begin with", for_="prefix", class_="hidden"),
             tag(
                 "input",

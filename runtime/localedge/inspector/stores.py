@@ -65,6 +65,10 @@ class Stores:
         """The databases of all workers, by id."""
         return places(self.projects, self.inspection.supervisor.state)
 
+    def names(self) -> dict[str, str]:
+        """The databases by id, each with a name for people."""
+        return {id_: place.name for id_, place in self.places().items()}
+
     def place(self, id_: str) -> Place:
         """The database `id_`. Errors: OperatorError when there is none."""
         self._keep()

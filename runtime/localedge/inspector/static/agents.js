@@ -7,7 +7,7 @@ import { sagasTab } from "./agents_sagas.js";
 import { tasksTab } from "./agents_tasks.js";
 import { teamTab } from "./agents_team.js";
 
-const state = { databases: [] };
+const state = { databases: [], isChosen: false };
 const database = () => $("database").value;
 const current = () => state.databases.find((one) => one.id === database());
 const context = { database, current, badge, toTask, toSession, toTrace, changed: () => refresh() };
@@ -31,17 +31,22 @@ async function start() {
   const answer = await api("agents/databases");
   theirTime(answer.now_ms);
   state.databases = answer.databases;
-  const wanted = database() || place.get().database;
+  const wanted = state.isChosen ? database() : place.get().database;
   const best = state.databases.find((one) => one.id === wanted)
     ?? state.databases.find((one) => one.agent || one.team) ?? state.databases[0];
+  state.isChosen = true;
   $("database").replaceChildren(...state.databases.map((one) => el("option", { value: one.id,
-    selected: one === best }, one.bindings[0].binding === one.name ? one.name
-      : `${one.bindings[0].binding} (${one.name})`)));
+    selected: one === best }, nameOf(one))));
   $("about").textContent = best
     ? [best.agent && "single agents", best.team && "a team"].filter(Boolean).join(" and ") : "";
   const { tab } = place.get();
   show(shownTab() ?? (tab in all ? tab : "tasks"));
   badges();
+}
+
+function nameOf(one) {
+  const names = [...new Set(one.bindings.map((b) => b.binding))].join(", ");
+  return names === one.name ? names : `${names} (${one.name})`;
 }
 
 function draw(name) {

@@ -1,6 +1,6 @@
 // D1: which database, and its four tabs.
 import { $, api, bytes, el, follow, keys } from "./app.js";
-import { empty, place, shownTab, soon, tabs } from "./data.js";
+import { choose, empty, place, shownTab, soon, tabs } from "./data.js";
 import { consoleTab } from "./d1_console.js";
 import { migrationsTab } from "./d1_migrations.js";
 import { slowTab } from "./d1_slow.js";
@@ -9,6 +9,7 @@ import { tablesTab } from "./d1_tables.js";
 const FIRST = "tables";
 const state = { databases: [] };
 const database = () => $("database").value;
+choose($("database"), place.get().database);
 
 const all = {
   tables: tablesTab($("panel-tables"), database),
@@ -30,7 +31,7 @@ async function start() {
     $("about").textContent = error.message;
     return;
   }
-  const chosen = database() || place.get().database;
+  const chosen = database();
   $("database").replaceChildren(...state.databases.map((one) => el("option", { value: one.id,
     selected: one.id === chosen }, nameOf(one))));
   write();

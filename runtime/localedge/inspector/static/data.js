@@ -69,6 +69,12 @@ export const place = {
   },
 };
 
+/** The select shows what the address names, if it has that; its first option else. */
+export function choose(select, value) {
+  const found = [...select.options].find((option) => option.value === value);
+  if (found) found.selected = true;
+}
+
 // ---- questions ----------------------------------------------------------------------------------
 
 /** Ask before something is done; whether it may be. */

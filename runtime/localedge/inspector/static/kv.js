@@ -1,6 +1,6 @@
 // KV: namespaces, keys in pages, one key opened.
 import { $, api, bytes, el, follow, keys, notice } from "./app.js";
-import { empty, newest, place, short, soon, theirTime, until } from "./data.js";
+import { choose, empty, newest, place, short, soon, theirTime, until } from "./data.js";
 import { editor, valueOf } from "./kv_value.js";
 
 const PAGE = 50;
@@ -20,7 +20,7 @@ async function start() {
     $("keys").replaceChildren(empty(error.message));
     return;
   }
-  const chosen = namespace() || place.get().namespace;
+  const chosen = namespace();
   $("namespace").replaceChildren(...state.namespaces.map((one) => el("option", { value: one.id,
     selected: one.id === chosen }, nameOf(one))));
   $("new").disabled = !state.namespaces.length;
@@ -54,6 +54,7 @@ function about() {
 // ---- keys ---------------------------------------------------------------------------------------
 
 async function list({ more = false } = {}) {
+  if (!namespace()) return;
   const isNewest = asking();
   const wanted = more ? PAGE : Math.min(Math.max(PAGE, state.keys.length), 200);
   let page;
@@ -74,7 +75,8 @@ async function list({ more = false } = {}) {
 function draw() {
   const focused = document.activeElement?.closest?.("#keys tr")?.dataset.key;
   const rows = state.keys.map(rowOf);
-  $("count").textContent = `${state.keys.length}${state.cursor ? "+" : ""} keys`;
+  const n = state.keys.length;
+  $("count").textContent = state.cursor ? `${n}+ keys` : n === 1 ? "1 key" : `${n} keys`;
   if (!rows.length) {
     $("keys").replaceChildren(empty($("prefix").value
       ? `No key begins with “${$("prefix").value}”.`
@@ -207,6 +209,7 @@ function step(by) {
   return true;
 }
 
+choose($("namespace"), place.get().namespace);
 $("namespace").addEventListener("change", () => {
   state.keys = [];
   if (state.opened !== null || state.editing) close();
