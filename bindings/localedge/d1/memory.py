@@ -74,6 +74,7 @@ class MemoryEngine(Engine):
         self._schema = 0
         self._schemas = 0
         self._taken: Copy | None = None
+        self._last: Copy | None = None
 
     async def run(self, queries: Sequence[Query]) -> list[Result]:
         if not all(query.parsed.is_read_only for query in queries):
@@ -99,8 +100,9 @@ class MemoryEngine(Engine):
         """The whole database as it is now."""
         if self._taken is None:
             size = os.fstat(self._file).st_size
-            pages = os.pread(self._file, size, 0)
-            self._taken = Copy(pages, self._schema, self._driver.row_id)
+            copy = Copy(os.pread(self._file, size, 0), self._schema, self._driver.row_id)
+            # A write that changed nothing leaves the copy, and what is known of it, as it was.
+            self._taken = self._last = self._last if copy == self._last else copy
         return self._taken
 
     def restore(self, copy: Copy) -> None:
@@ -118,7 +120,7 @@ class MemoryEngine(Engine):
         os.ftruncate(self._file, len(copy.pages))
         self._driver.row_id = copy.row_id
         self._schema = copy.schema
-        self._taken = copy
+        self._taken = self._last = copy
 
     def _number(self, field: slice) -> int:
         return int.from_bytes(os.pread(self._file, field.stop - field.start, field.start), "big")

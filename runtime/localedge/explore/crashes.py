@@ -9,6 +9,7 @@ from typing import Final
 from localedge.explore.choices import CRASH_MODES, DEATHS, Choice, Choices, Do
 from localedge.explore.lab import Lab
 from localedge.explore.outcome import Verdict
+from localedge.explore.polls import repeated
 from localedge.explore.run import Run
 from localedge.explore.steadiness import check_prefix
 from localedge.explore.trace import Fork, PointInfo, Trace
@@ -44,7 +45,8 @@ class Crashes:
 
     Shape: `modes` are those of a first fault, and at depth 2 every fault whose mode is in `pairs`
     is followed by every later one of these. `merged` counts the runs that were not played,
-    because an equal state was gone on from, or because a late write would have changed nothing.
+    because an equal state was gone on from, a late write would have changed nothing, or the worker
+    only asked once more what it had asked before.
     """
 
     lab: Lab
@@ -88,13 +90,16 @@ class Crashes:
     ) -> Iterator[Played]:
         """The runs that have one fault more than `played`, at a later point."""
         after = max((choice.point for choice in played.verdict.choices), default=0)
+        polls = repeated(played.trace)
         index = 0
         for point, info in sorted(played.trace.points.items()):
             for mode in modes if point > after else ():
                 index += 1
                 if not share.has(index):
                     continue
-                if mode is Do.LATE:
+                if point in polls:
+                    self.merged += 1
+                elif mode is Do.LATE:
                     yield from self._late(played, info, modes, is_recording)
                 elif (found := self._fault(played, info, mode, is_recording)) is not None:
                     yield found
@@ -144,10 +149,14 @@ class Crashes:
         if not info.may_write:
             return
         at_the_end = Choice(info.point, Do.LATE)
-        last = self._live(played, info, at_the_end, is_recording=is_recording, is_trying=True)
+        last = self._live(played, info, at_the_end, is_recording=True, is_trying=True)
         yield last
         is_played = Do.BEFORE in modes
+        polls = repeated(last.trace)
         for at in range(info.point + 1, last.verdict.points + 1):
+            if at in polls:
+                self.merged += 1
+                continue
             if at not in last.trace.landings:
                 if is_played:
                     self.merged += 1

@@ -16,6 +16,7 @@ from localedge.explore.incarnation import INCARNATION, Incarnation, WorkerKilled
 from localedge.explore.lost import lost_answer
 from localedge.explore.outcome import Broken, Finding, Outcome
 from localedge.explore.policy import LateCall, Policy, Stopped
+from localedge.explore.polls import question
 from localedge.explore.trace import Event, Fork, PointInfo, Trace, may_write
 from localedge.explore.turns import Turns
 from localedge.probe import Call, Observer
@@ -191,7 +192,9 @@ class Observing(Observer):
     def _note(self, point: int, worker: Incarnation, call: Call) -> None:
         if not self._is_recording:
             return
-        info = PointInfo(point, worker.number, call, len(self.memo), self._operation)
+        state = self.lab.stores.state()
+        asked = (question(call, state), state.timeless_key)
+        info = PointInfo(point, worker.number, call, len(self.memo), self._operation, asked)
         if self.is_alone:
             info.before = self.fork().killed(worker.answer)
         self.trace.points[point] = info

@@ -30,11 +30,24 @@ class State:
     @cached_property
     def key(self) -> tuple[object, ...]:
         """Equal for states that no later worker, client or judge can tell apart."""
+        return (*self.timeless_key, self.wall_s)
+
+    @cached_property
+    def timeless_key(self) -> tuple[object, ...]:
+        """Equal for states that differ by the time at most."""
         return (
             tuple(database.key for database in self.databases),
             tuple(frozenset(namespace.entries.items()) for namespace in self.namespaces),
             tuple((effect.name, effect.key) for effect in self.happened),
-            self.wall_s,
+        )
+
+    def mentions(self, text: str) -> bool:
+        """Whether a database or a namespace contains `text`."""
+        sought = text.encode()
+        return any(sought in database.pages for database in self.databases) or any(
+            sought in key or sought in entry.value
+            for namespace in self.namespaces
+            for key, entry in namespace.entries.items()
         )
 
     def same_stores(self, other: State) -> bool:
