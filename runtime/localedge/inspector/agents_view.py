@@ -89,6 +89,7 @@ class _Agents:
 
     async def databases(self, _request: Request) -> dict[str, Any]:
         """The databases that keep agents' state, with which kind, and which of them do not."""
+        self._stores.keep()
         found = []
         for place in self._stores.places().values():
             kinds = {"agent": False, "team": False}

@@ -5,6 +5,7 @@ Everything is read under D1's own rules, as a worker would read it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from localedge.inspector.d1_models import (
     Cell,
     ColumnShown,
     Cut,
+    DatabaseShown,
     IndexShown,
     MigrationShown,
     MigrationsShown,
@@ -26,6 +28,8 @@ from localedge.inspector.d1_models import (
     TableShown,
 )
 from localedge.inspector.d1_places import Databases, Place, never_used
+
+logger = logging.getLogger(__name__)
 
 MOST_COUNTED: Final = 100_000
 MOST_ROWS: Final = 200
@@ -44,6 +48,19 @@ async def read(engine: Engine, *statements: tuple[str, tuple[Value, ...]]) -> li
         return await engine.run([Query(parse(sql), values) for sql, values in statements])
     except EngineError as exc:
         raise OperatorError("d1/refused", d1_error(exc.text).message) from exc
+
+
+async def shown(databases: Databases, place: Place) -> DatabaseShown:
+    """The database in a list. Looking makes no file; one that cannot be opened is shown too."""
+    if not place.file.exists():
+        return place.shown()
+    try:
+        (found,) = await read(await databases.used(place), ("SELECT 1", ()))
+    except OperatorError as error:
+        logger.warning("database not read", extra={"file": place.file.name, "why": str(error)})
+        return place.shown()
+    # What was written last may not be in the file yet.
+    return place.shown(found.size_after)
 
 
 async def tables(engine: Engine) -> tuple[TableShown, ...]:

@@ -47,12 +47,8 @@ class Place:
         bindings = ", ".join(dict.fromkeys(entry.binding for _, entry in self.owners))
         return name_of(self.entry.database_name or self.id, bindings)
 
-    def shown(self) -> DatabaseShown:
+    def shown(self, size_bytes: int | None = None) -> DatabaseShown:
         """It in a list."""
-        try:
-            size_bytes: int | None = self.file.stat().st_size
-        except FileNotFoundError:
-            size_bytes = None
         return DatabaseShown(
             id=self.id,
             name=self.entry.database_name or self.entry.binding,

@@ -47,7 +47,9 @@ class _D1:
         self._stores = stores
 
     async def databases(self, _request: Request) -> dict[str, Any]:
-        return {"databases": [place.shown() for place in self._stores.places().values()]}
+        self._stores.keep()
+        all_ = self._stores.places().values()
+        return {"databases": [await d1_data.shown(self._stores.databases, one) for one in all_]}
 
     async def tables(self, request: Request) -> dict[str, Any]:
         engine = await self._stores.databases.used(self._place(request))

@@ -57,7 +57,7 @@ class Stores:
                 "Add one under `kv_namespaces`.",
             )
         if self._kv is None or self._kv[0] != url:
-            self._keep()
+            self.keep()
             self._kv = (url, await self._stack.enter_async_context(connect(url)))
         return self._kv[1]
 
@@ -71,7 +71,7 @@ class Stores:
 
     def place(self, id_: str) -> Place:
         """The database `id_`. Errors: OperatorError when there is none."""
-        self._keep()
+        self.keep()
         found = self.places()
         if id_ not in found:
             raise OperatorError(
@@ -81,7 +81,8 @@ class Stores:
             )
         return found[id_]
 
-    def _keep(self) -> None:
+    def keep(self) -> None:
+        """What is opened from now on is closed when the server ends."""
         if not self._is_kept:
             self._is_kept = True
             self.inspection.supervisor.accompany(self._kept())

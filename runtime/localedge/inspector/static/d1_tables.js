@@ -28,7 +28,7 @@ export function tablesTab(panel, database) {
     if (!isNewest()) return;
     state.tables = found;
     const wanted = state.opened ?? place.get().table;
-    const one = found.find((table) => table.name === wanted) ?? found[0];
+    const one = found.find((table) => table.name === wanted) ?? found.find((table) => table.rows) ?? found[0];
     if (one?.name !== state.opened) Object.assign(state, { skip: 0, order: null, descending: false });
     state.opened = one?.name ?? null;
     drawList();
@@ -47,6 +47,10 @@ export function tablesTab(panel, database) {
         onclick: () => open(table.name) },
         el("span", { class: "mono" }, table.name),
         el("span", { class: "dim" }, countOf(table)))))));
+    const here = list.querySelector("[aria-current]")?.closest("li");
+    if (here) list.scrollTop = Math.min(list.scrollTop, here.offsetTop - list.offsetTop);
+    const below = here ? here.offsetTop - list.offsetTop + here.offsetHeight - list.clientHeight : 0;
+    if (below > list.scrollTop) list.scrollTop = below + here.offsetHeight;
     if (focused) list.querySelector(`[data-table="${CSS.escape(focused)}"] button`)?.focus();
   }
 
