@@ -73,3 +73,25 @@ async def test_a_function_that_the_platform_lacks_is_unknown_whatever_its_argume
 async def test_a_number_with_an_exponent_is_one_token(db: Any, number: str, offset: int) -> None:
     text = f'near "{number}": syntax error at offset {offset}: SQLITE_ERROR'
     assert await refusal(db, f"SELECT {number} IN {number}") == text
+
+
+@pytest.mark.parametrize(("sql", "near"), [("$n @m ?1", "$n"), ("?x==@n", "?"), ("?9 :a", "?9")])
+async def test_a_parameter_in_the_wrong_place_is_called_what_it_is_in_the_text(
+    db: Any, sql: str, near: str
+) -> None:
+    assert await refusal(db, sql) == f'near "{near}": syntax error at offset 0: SQLITE_ERROR'
+
+
+@pytest.mark.parametrize("value", [None, 5, True, {"a": 1}, ["SELECT 1"]])
+async def test_sql_that_is_no_text_is_refused_and_not_turned_into_one(db: Any, value: Any) -> None:
+    with pytest.raises(JsException) as caught:
+        await db.prepare(value).bind(1).all()
+
+    assert caught.value.message == "D1_ERROR: Failed to parse body as JSON, got: ZodError"
+
+
+async def test_a_batch_looks_for_nothing_in_all_of_it_first(db: Any) -> None:
+    with pytest.raises(JsException) as caught:
+        await db.batch([5, None])
+
+    assert str(caught.value) == "TypeError: Cannot read properties of null (reading 'statement')"

@@ -16,7 +16,7 @@ from localedge.d1 import texts
 from localedge.d1.engine import Engine, EngineError, Query, Result, Value
 from localedge.d1.errors import column_not_found, d1_error, exec_error
 from localedge.d1.results import bound, objects_out, result_out, rows_out
-from localedge.d1.statements import parse
+from localedge.d1.statements import Parsed, parse
 from localedge.errors import JsException, js_type_error
 from localedge.values import UNDEFINED, JsSet
 
@@ -44,7 +44,7 @@ class D1PreparedStatement(JsBinding):
     def __init__(
         self,
         runner: Runner,
-        statement: str,
+        statement: Any,
         params: Sequence[Any] = (),
         values: tuple[Value, ...] = (),
     ) -> None:
@@ -64,11 +64,11 @@ class D1PreparedStatement(JsBinding):
     @property
     def query(self) -> Query:
         """What the engine runs."""
-        return Query(parse(self.statement), self._values)
+        return Query(_parsed(self.statement), self._values)
 
     @property
     def _unmeasured(self) -> Query:
-        return Query(parse(self.statement), self._values, is_measured=False)
+        return Query(_parsed(self.statement), self._values, is_measured=False)
 
     def bind(self, *params: Any) -> D1PreparedStatement:
         """A new statement with `params` in place of any earlier ones."""
@@ -106,6 +106,12 @@ class D1PreparedStatement(JsBinding):
         return [list(result.columns), *rows] if wants_names else rows
 
 
+def _parsed(statement: Any) -> Parsed:
+    if not isinstance(statement, str):
+        raise d1_error(texts.NO_TEXT)
+    return parse(statement)
+
+
 def _shown(param: Any) -> Any:
     if isinstance(param, bytes):
         return list(param)
@@ -125,6 +131,9 @@ async def _run(runner: Runner, queries: Sequence[Query]) -> list[Result]:
 async def _batch(runner: Runner, statements: Any) -> list[JsDict]:
     if not isinstance(statements, list) or isinstance(statements, JsSet):
         raise _no_method(statements, "statements", "map")
+    for statement in statements:
+        if statement is None or statement is UNDEFINED:
+            raise _no_member(statement, "statement")
     results = await _run(runner, [_query_of(statement) for statement in statements])
     return [result_out(result) for result in results]
 
@@ -132,22 +141,22 @@ async def _batch(runner: Runner, statements: Any) -> list[JsDict]:
 def _no_method(value: Any, argument: str, method: str) -> JsException:
     """What JavaScript says when `argument` is a `value` that has no `method`."""
     if value is None or value is UNDEFINED:
-        text = f"Cannot read properties of {js_string(value)} (reading '{method}')"
-        return js_type_error(text)
+        return _no_member(value, method)
     return js_type_error(f"{argument}.{method} is not a function")
+
+
+def _no_member(value: Any, name: str) -> JsException:
+    return js_type_error(f"Cannot read properties of {js_string(value)} (reading '{name}')")
 
 
 def _query_of(statement: Any) -> Query:
     if isinstance(statement, D1PreparedStatement):
         return statement.query
-    if statement is None or statement is UNDEFINED:
-        text = f"Cannot read properties of {js_string(statement)} (reading 'statement')"
-        raise js_type_error(text)
     if isinstance(statement, dict) and isinstance(statement.get("statement"), str):
         params = statement.get("params")
         values = params if isinstance(params, list) else []
         return Query(parse(statement["statement"]), tuple([bound(value) for value in values]))
-    raise d1_error(texts.NO_STATEMENTS)
+    raise d1_error(texts.NO_TEXT)
 
 
 class D1Database(JsBinding):
@@ -174,7 +183,7 @@ class D1Database(JsBinding):
 
     def prepare(self, sql: Any = UNDEFINED, *_rest: Any) -> D1PreparedStatement:
         """A statement of `sql`, which nothing has looked at yet."""
-        return D1PreparedStatement(self, js_string(sql))
+        return D1PreparedStatement(self, sql)
 
     async def batch(self, statements: Any = UNDEFINED, *_rest: Any) -> list[JsDict]:
         """Run `statements` as one transaction: all of them or none."""
@@ -246,7 +255,7 @@ class D1DatabaseSession(JsBinding):
 
     def prepare(self, sql: Any = UNDEFINED, *_rest: Any) -> D1PreparedStatement:
         """A statement of `sql` that runs in this session."""
-        return D1PreparedStatement(self, js_string(sql))
+        return D1PreparedStatement(self, sql)
 
     async def batch(self, statements: Any = UNDEFINED, *_rest: Any) -> list[JsDict]:
         """Run `statements` as one transaction: all of them or none."""

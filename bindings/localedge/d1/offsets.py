@@ -22,6 +22,7 @@ IsSyntaxError: TypeAlias = Callable[[str], bool]
 """Whether a text, which is only prepared, fails with a syntax error."""
 
 _SYNTAX: Final = re.compile(r'near ".*": syntax error\Z', re.DOTALL)
+_RENUMBERED: Final = re.compile(r'near "\?\d+": syntax error\Z')
 _ILLEGAL: Final = re.compile(r'unrecognized token: "(.*)"\Z', re.DOTALL)
 _TOO_MANY: Final = re.compile(r"too many SQL variables\Z|variable number must be between ")
 _FUNCTION: Final = re.compile(
@@ -33,10 +34,11 @@ _COLUMN: Final = re.compile(r"(?:no such column|ambiguous column name): (.+)\Z",
 _OBJECT: Final = re.compile(r"(?:table|view|trigger) (.+) already exists\Z", re.DOTALL)
 
 
-def offset_of(message: str, text: str, is_syntax_error: IsSyntaxError) -> int | None:
-    """How many bytes of `text` stand before the place that `message` is about, if that is known.
+def located(message: str, text: str, is_syntax_error: IsSyntaxError) -> tuple[str, int | None]:
+    """`message`, and how many bytes of `text` stand before its place, if that is known.
 
-    Shape: `text` is one statement, with the space that stood before it.
+    Shape: `text` is one statement as the worker wrote it, with the space that stood before it. A
+    parameter that the driver was given by its number is called in `message` what it is in `text`.
     """
     tokens = list(tokens_of(text))
     if _SYNTAX.match(message):
@@ -48,8 +50,10 @@ def offset_of(message: str, text: str, is_syntax_error: IsSyntaxError) -> int | 
     else:
         place = _name(message, tokens)
     if place is None:
-        return None
-    return sum(len(token.text.encode()) for token in tokens[:place])
+        return message, None
+    if _RENUMBERED.match(message) and tokens[place].kind in ("numbered", "named"):
+        message = f'near "{tokens[place].text}": syntax error'
+    return message, sum(len(token.text.encode()) for token in tokens[:place])
 
 
 def _syntax_error(tokens: list[Token], is_syntax_error: IsSyntaxError) -> int | None:

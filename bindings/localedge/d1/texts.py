@@ -21,6 +21,8 @@ TOO_LONG: Final = "statement too long: SQLITE_TOOBIG"
 TOO_BIG: Final = "string or blob too big: SQLITE_TOOBIG"
 NO_MEMORY: Final = "out of memory: SQLITE_NOMEM"
 NO_STATEMENTS: Final = "No SQL statements detected."
+NO_TEXT: Final = "Failed to parse body as JSON, got: ZodError"
+"""Of SQL that is no text. Source: what workerd 2026-11-17 answered, read 2026-12-01."""
 NOT_A_STATEMENT: Final = "SQL code did not contain a statement."
 WRONG_BINDINGS: Final = "Wrong number of parameter bindings for SQL query."
 ONLY_LAST_BINDS: Final = (

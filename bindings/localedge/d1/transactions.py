@@ -18,7 +18,7 @@ from localedge.d1.bookmarks import CREATE_METADATA
 from localedge.d1.connection import Connection
 from localedge.d1.engine import EngineError, Query, Result, Row, Value
 from localedge.d1.functions import SqlError
-from localedge.d1.offsets import IsSyntaxError, offset_of
+from localedge.d1.offsets import IsSyntaxError, located
 from localedge.d1.program import InOrder, Program
 from localedge.d1.row_id import SharedRowId
 from localedge.d1.statements import OWN_MARK, Statement
@@ -152,7 +152,7 @@ class Transactions:
         refusal = self._refusal or (self._authorizer.text if is_denied else None)
         if refusal:
             return refusal
-        offset = offset_of(text, self._source, self._is_syntax_error)
+        text, offset = located(text, self._source, self._is_syntax_error)
         return texts.describe(
             text,
             getattr(exc, "sqlite_errorcode", None),

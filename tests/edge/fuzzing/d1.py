@@ -214,7 +214,32 @@ def _item(text: str) -> st.SearchStrategy[dict[str, Any]]:
 STATEMENTS = SQL.flatmap(_statement)
 BATCHES = st.lists(SQL.flatmap(_item), max_size=4).map(lambda items: ["DB", ["batch", [items], {}]])
 EXECS = st.lists(SQL, max_size=3).map(lambda lines: ["DB", ["exec", ["\n".join(lines)], {}]])
-CALLS = st.one_of(STATEMENTS, STATEMENTS, STATEMENTS, BATCHES, EXECS)
+_NO_TEXTS = st.sampled_from([None, 5, 1.5, True, "", {"a": 1}])
+_PREPARED = ["prepare", ["SELECT ? AS a"], {}]
+_ALL = ["all", [], {}]
+# Calls with arguments of the wrong kind, and in another form than is usual.
+FORMS = st.one_of(
+    _NO_TEXTS.map(lambda value: ["DB", ["prepare", [value], {}], _ALL]),
+    _NO_TEXTS.map(lambda value: ["DB", ["exec", [value], {}]]),
+    _NO_TEXTS.map(lambda value: ["DB", ["batch", [value], {}]]),
+    st.lists(_NO_TEXTS, max_size=2).map(lambda value: ["DB", ["batch", [value], {}]]),
+    st.tuples(BOUND, BOUND).map(
+        lambda p: ["DB", _PREPARED, ["bind", p[0], {}], ["bind", p[1], {}], _ALL]
+    ),
+    st.tuples(VALUES, _NO_TEXTS).map(
+        lambda p: ["DB", _PREPARED, ["bind", [p[0]], {}], ["first", [p[1]], {}]]
+    ),
+    st.tuples(VALUES, _NO_TEXTS).map(
+        lambda p: ["DB", _PREPARED, ["bind", [p[0]], {}], ["raw", [p[1]], {}]]
+    ),
+    VALUES.map(lambda value: ["DB", _PREPARED, ["bind", [], {"a": value}], _ALL]),
+    # A session that runs something moves the last row id on the other side, where it keeps its
+    # bookmark in a table.
+    st.sampled_from([None, "", "first-primary", "x"]).map(
+        lambda value: ["DB", ["withSession", [value], {}], ["getBookmark", [], {}]]
+    ),
+)
+CALLS = st.one_of(STATEMENTS, STATEMENTS, STATEMENTS, BATCHES, EXECS, FORMS)
 
 
 def _program(parts: tuple[str, list[Any]]) -> list[Any]:
