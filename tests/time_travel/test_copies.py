@@ -36,7 +36,7 @@ def test_copies_are_found_by_their_names_the_oldest_first(tmp_path: Path) -> Non
     copies = kept_in(tmp_path)
 
     assert _minutes(copies) == [3, 5, 9]
-    assert [copy.counter for copy in copies] == [1, 2, 3]
+    assert [copy.place for copy in copies] == [(1, 0), (2, 0), (3, 0)]
 
 
 @pytest.mark.parametrize(("minute", "found"), [(2, None), (3, 3), (4, 3), (5, 5), (99, 9)])

@@ -16,7 +16,7 @@ from localedge.d1.copies import Budget
 from localedge.d1.database import D1Database
 from localedge.d1.sqlite import open_engine
 from localedge.d1.time_travel import TimeTravel
-from localedge.errors import OperatorError
+from localedge.errors import JsException, OperatorError
 
 pytestmark = pytest.mark.anyio
 AMPLE = Budget(10**9, 100)
@@ -261,6 +261,33 @@ asyncio.run(main())
 """
 
 
+async def test_keeping_copies_and_restoring_adds_no_table(file: Path) -> None:
+    travel = TimeTravel(file, AMPLE)
+    async with _database(file) as database:
+        first = await travel.keep("asked")
+        await _insert(database, 2)
+        await travel.restore(first)
+
+        names = await database.prepare("SELECT name FROM sqlite_master").raw()
+
+    assert names == [["t"]]
+
+
+async def test_an_empty_database_can_be_had_back_and_left_again(tmp_path: Path) -> None:
+    file = tmp_path / "empty.sqlite"
+    travel = TimeTravel(file, AMPLE)
+    async with _database(file) as database:
+        empty = await travel.keep("asked")
+        await database.exec("CREATE TABLE t (x)")
+        restored = await travel.restore(empty)
+        with pytest.raises(JsException, match="no such table"):
+            await _values(database)
+
+        await travel.restore(restored.before)
+
+        assert await _values(database) == []
+
+
 async def test_a_killed_restore_leaves_one_state_whole_and_can_be_repeated(file: Path) -> None:
     travel = TimeTravel(file, AMPLE)
     async with _database(file) as database:
@@ -291,3 +318,31 @@ async def _killed_after(restores: int, file: Path) -> None:
             await process.stdout.readline()
         process.kill()
         await process.wait()
+
+
+_WRITE = """
+import sqlite3, sys
+other = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
+try:
+    other.execute("INSERT INTO t VALUES (9)")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+async def test_to_look_for_changes_takes_no_lock_from_a_writer_in_the_same_process(
+    file: Path,
+) -> None:
+    travel = TimeTravel(file, AMPLE)
+    await travel.keep("asked")
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        travel.has_changed()
+
+        command = (sys.executable, "-c", _WRITE, str(file))
+        other = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        async with asyncio.timeout(20):
+            said, _ = await other.communicate()
+
+    assert said == b"database is locked\n"
+    assert _rows(file) == [1]

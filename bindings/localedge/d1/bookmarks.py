@@ -14,7 +14,12 @@ CREATE_METADATA: Final = (
 """The platform's own table, where the counter of bookmarks lies under the key 2."""
 
 
-def bookmark_text(counter: int) -> str:
-    """A bookmark; the texts sort as the counters do."""
-    digest = hashlib.blake2b(counter.to_bytes(8, "big"), digest_size=16).hexdigest()
-    return f"{counter >> 32:08x}-{counter & 0xFFFFFFFF:08x}-00000000-{digest}"
+def bookmark_text(counter: int, copy: int = 0) -> str:
+    """A bookmark; the texts sort as the counters do.
+
+    Shape: `copy` numbers the copies that were kept between two counters, from 1; what a session
+    gives out is no copy.
+    """
+    numbers = counter.to_bytes(8, "big") + (copy.to_bytes(4, "big") if copy else b"")
+    digest = hashlib.blake2b(numbers, digest_size=16).hexdigest()
+    return f"{counter >> 32:08x}-{counter & 0xFFFFFFFF:08x}-{copy:08x}-{digest}"

@@ -39,10 +39,10 @@ class Copy:
     path: Path
 
     @property
-    def counter(self) -> int:
-        """The number that the bookmark stands for."""
-        high, low, _ = self.bookmark.split("-", 2)
-        return (int(high, 16) << 32) + int(low, 16)
+    def place(self) -> tuple[int, int]:
+        """The counter that the bookmark stands for, and which copy of it this is."""
+        high, low, copy, _ = self.bookmark.split("-")
+        return (int(high, 16) << 32) + int(low, 16), int(copy, 16)
 
     @property
     def size_bytes(self) -> int:

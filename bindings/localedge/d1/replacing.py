@@ -19,31 +19,29 @@ Progress: TypeAlias = Callable[[int, int], None]
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.005
 _OK: Final = 0
-_PATIENT: Final = f"PRAGMA busy_timeout=30000 {OWN_MARK}"
+_FEWEST_PAGES: Final = 2
 _BEGIN: Final = f"BEGIN IMMEDIATE {OWN_MARK}"
 _COMMIT: Final = f"COMMIT {OWN_MARK}"
 _CREATE: Final = f"{CREATE_METADATA} {OWN_MARK}"
-_COUNT: Final = (
-    "INSERT INTO _cf_METADATA (key, value) VALUES (2, ?1) "
-    f"ON CONFLICT (key) DO UPDATE SET value = max(value + 1, ?1) RETURNING value {OWN_MARK}"
-)
+_COUNT: Final = f"REPLACE INTO _cf_METADATA (key, value) VALUES (2, ?1) {OWN_MARK}"
 _COUNTER: Final = f"SELECT coalesce(max(value), 0) FROM _cf_METADATA WHERE key = 2 {OWN_MARK}"
+_HAS_COUNTER: Final = f"SELECT count(*) FROM sqlite_schema WHERE name = '_cf_METADATA' {OWN_MARK}"
+_PAGES: Final = f"PRAGMA page_count {OWN_MARK}"
 
 
-def counted(driver: Driver, least: int) -> int:
-    """The bookmark's counter of `driver`'s database after it grew, to `least` at least."""
-    transactions = driver.transactions
-    transactions.own(_PATIENT)
-    transactions.own(_BEGIN)
-    try:
-        with transactions.trusted():
-            driver.execute(_CREATE)
-            (counter,) = driver.execute(_COUNT, (least,)).fetchone()
-        transactions.own(_COMMIT)
-    except BaseException:
-        driver.rollback()
-        raise
-    return int(counter)
+def counter_of(driver: Driver) -> int | None:
+    """The counter that bookmarks of sessions have come to, None when there were none."""
+    is_there = driver.transactions.own(_HAS_COUNTER)
+    return driver.transactions.own(_COUNTER) if is_there else None
+
+
+def set_counter(driver: Driver, counter: int) -> None:
+    """Bookmarks of sessions are greater than `counter` from now on. Nobody else may write."""
+    with driver.transactions.trusted():
+        driver.execute(_BEGIN)
+        driver.execute(_CREATE)
+        driver.execute(_COUNT, (counter,))
+        driver.execute(_COMMIT)
 
 
 def write_copy(live: Driver, target: Path) -> None:
@@ -60,16 +58,17 @@ def write_copy(live: Driver, target: Path) -> None:
 class Replacement:
     """Puts the content of the file `source` in place of what the database `file` has.
 
-    Shape: `keep` is called with a connection to the old state while nobody can write any more,
-    and returns the least counter that the new state may have; what it raises ends the replacement,
-    and nothing has changed. `source` gets that counter too.
+    Shape: `keep` is called with a connection to the old state while nobody can write any more; it
+    returns the counter that the new state shall have, or None where no bookmark was ever given
+    out. What it raises ends the replacement, and nothing has changed. `source` gets the counter
+    too.
     """
 
     def __init__(
         self,
         file: Path,
         source: Path,
-        keep: Callable[[Driver, int], int],
+        keep: Callable[[Driver, bool], int | None],
         progress: Progress | None,
     ) -> None:
         self._file = file
@@ -79,17 +78,17 @@ class Replacement:
         self._began_s = time.monotonic()
         self._has_kept = False
 
-    def run(self, durability: Durability) -> int:
-        """The counter of the new state, which is committed."""
+    def run(self, durability: Durability) -> None:
+        """The new state is committed."""
         with ExitStack() as stack:
             self._source = stack.enter_context(closing(open_here(self._source_file)))
             self._before = stack.enter_context(closing(open_here(self._file)))
             target = stack.enter_context(closing(open_here(self._file, durability)))
-            counted(self._source, 1)
-            # The first step takes the lock and ends with the last page: a database has two at
-            # least, one of them for the counter.
+            if self._source.transactions.own(_PAGES) < _FEWEST_PAGES:
+                # The first step takes the lock, and commits if it is the last one too.
+                set_counter(self._source, 0)
+            self._has_counter = counter_of(self._source) is not None
             self._source.backup(target, pages=1, progress=self._stepped, sleep=_PAUSE_S)
-        return self._counter
 
     def _stepped(self, status: int, remaining: int, total: int) -> None:
         if status != _OK:
@@ -98,14 +97,8 @@ class Replacement:
             return
         if not self._has_kept:
             self._has_kept = True
-            before = self._before.transactions.own(_COUNTER) if self._has_counter() else 0
-            self._counter = counted(self._source, self._keep(self._before, before))
+            counter = self._keep(self._before, self._has_counter)
+            if counter is not None:
+                set_counter(self._source, counter)
         if self._progress is not None:
             self._progress(total - remaining, total)
-
-    def _has_counter(self) -> bool:
-        return bool(
-            self._before.transactions.own(
-                f"SELECT count(*) FROM sqlite_schema WHERE name = '_cf_METADATA' {OWN_MARK}"
-            )
-        )

@@ -19,15 +19,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from localedge.d1.bookmarks import bookmark_text
 from localedge.d1.copies import Budget, Cause, Copy, copy_name, kept_in, surplus
 from localedge.d1.opening import opening_error
-from localedge.d1.replacing import Progress, Replacement, counted, write_copy
+from localedge.d1.replacing import Progress, Replacement, counter_of, write_copy
 from localedge.d1.sqlite import Driver, DriverError, Durability, open_here
-from localedge.d1.wal_index import Marker, is_same, marker_from, marker_of
+from localedge.d1.unchanged import Marker, is_same, marker_of
 from localedge.errors import Exit, OperatorError
+
+Place: TypeAlias = tuple[int, int]
+"""A counter of bookmarks, and which of the copies since it."""
 
 _PATIENCE_S: Final = 60.0
 _PAUSE_S: Final = 0.02
@@ -70,7 +73,7 @@ class TimeTravel:
 
     def has_changed(self) -> bool:
         """Whether the database may have been written to since the newest copy."""
-        return self.file.exists() and self._stored_marker() != marker_of(self.file)
+        return self.file.exists() and self._remembered() != marker_of(self.file).text
 
     def has_room(self) -> bool:
         """Whether a copy of the database, as large as it is, is within the budget."""
@@ -87,25 +90,20 @@ class TimeTravel:
     def _keep(self, cause: Cause) -> Copy:
         with self._alone(), closing(open_here(self.file)) as live:
             copies = self.copies()
-            marker = marker_of(self.file)
-            if copies and (self._stored_marker() == marker or self._is_same(live, copies[-1])):
-                self._marker_file.write_text(str(marker), "utf-8")
-                return copies[-1]
-            counter = counted(live, _above(copies))
             # Read first: what is written meanwhile shows as a change at the next look.
-            marker = marker_of(self.file)
+            marker, counter = marker_of(self.file), counter_of(live)
+            if copies and self._remembered() == marker.text:
+                return copies[-1]
             draft = self._draft()
             write_copy(live, draft)
-            copy = self._named(draft, counter, cause)
-            self._marker_file.write_text(str(marker), "utf-8")
+            # Opening a database changes its files, not its content.
+            if copies and is_same(draft, copies[-1].path):
+                self._remember(marker)
+                return copies[-1]
+            copy = self._named(draft, _after(copies, counter), cause)
+            self._remember(marker)
             self._prune()
             return copy
-
-    def _is_same(self, live: Driver, newest: Copy) -> bool:
-        """Whether the newest copy has the same content: opening a database changes its files."""
-        draft = self._draft()
-        write_copy(live, draft)
-        return is_same(draft, newest.path)
 
     def _restore(self, to: Copy, progress: Progress | None) -> Restored:
         with self._alone():
@@ -118,17 +116,21 @@ class TimeTravel:
             source = self.folder / "restored.new"
             shutil.copyfile(to.path, source)
             undo: list[Copy] = []
+            new: list[Place] = []
 
-            def keep(live: Driver, counter: int) -> int:
-                counter = max(counter + 1, _above(self.copies()))
+            def keep(live: Driver, has_counter: bool) -> int | None:
+                counter = counter_of(live)
+                place = _after(self.copies(), counter)
                 draft = self._draft()
                 write_copy(live, draft)
-                undo.append(self._named(draft, counter, "undo"))
-                return counter + 1
+                undo.append(self._named(draft, place, "undo"))
+                is_counted = has_counter or counter is not None
+                new.append((place[0] + 1, 1) if is_counted else (place[0], place[1] + 1))
+                return new[0][0] if is_counted else None
 
-            counter = Replacement(self.file, source, keep, progress).run(self._durability)
+            Replacement(self.file, source, keep, progress).run(self._durability)
             self._marker_file.unlink(missing_ok=True)
-            now = self._named(source, counter, "restored")
+            now = self._named(source, new[0], "restored")
             self._prune()
             return Restored(now, undo[0])
 
@@ -137,8 +139,8 @@ class TimeTravel:
         path.unlink(missing_ok=True)
         return path
 
-    def _named(self, draft: Path, counter: int, cause: Cause) -> Copy:
-        bookmark, taken_ms = bookmark_text(counter), int(self._now() * 1000)
+    def _named(self, draft: Path, place: Place, cause: Cause) -> Copy:
+        bookmark, taken_ms = bookmark_text(*place), int(self._now() * 1000)
         path = draft.rename(self.folder / copy_name(bookmark, taken_ms, cause))
         return Copy(bookmark, taken_ms, cause, path)
 
@@ -146,9 +148,18 @@ class TimeTravel:
         for copy in surplus(self.copies(), self.budget, int(self._now() * 1000)):
             copy.path.unlink(missing_ok=True)
 
-    def _stored_marker(self) -> Marker | None:
+    def _remember(self, marker: Marker) -> None:
+        """The newest copy has what there was at `marker`, if a later commit shows in the next."""
+        lock = self.folder / "lock"
+        os.utime(lock)
+        if marker.is_settled(lock.stat().st_mtime_ns):
+            self._marker_file.write_text(marker.text, "utf-8")
+        else:
+            self._marker_file.unlink(missing_ok=True)
+
+    def _remembered(self) -> str | None:
         try:
-            return marker_from(self._marker_file.read_text("utf-8"))
+            return self._marker_file.read_text("utf-8")
         except FileNotFoundError:
             return None
 
@@ -177,8 +188,10 @@ class TimeTravel:
             left.unlink(missing_ok=True)
 
 
-def _above(copies: Sequence[Copy]) -> int:
-    return copies[-1].counter + 1 if copies else 1
+def _after(copies: Sequence[Copy], counter: int | None) -> Place:
+    """The place behind all of `copies`, and behind the bookmarks up to `counter`."""
+    newest, number = copies[-1].place if copies else (0, 0)
+    return (counter, 1) if counter is not None and counter > newest else (newest, number + 1)
 
 
 @contextmanager

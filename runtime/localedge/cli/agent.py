@@ -47,6 +47,7 @@ def vendor_command(
         raise OperatorError(
             "agent/no-main",
             f"{found.file.name} names no `main`, so there is no folder to copy to.",
+            'Add main = "src/entry.py", the file with class Default(WorkerEntrypoint).',
             exit=Exit.CONFIG,
         )
     name = target(flags, found, database or _only_database(found)).entry.binding

@@ -147,7 +147,11 @@ def _refuse(found: TaskWhole) -> None:
             f"Decide: localedge agent resolve {task.task_id} {question.step_index} retry|skip|done",
         )
     if task.status in ("completed", "failed"):
-        raise OperatorError("agent/over", f"{task.task_id} is {task.status}: nothing is left.")
+        raise OperatorError(
+            "agent/over",
+            f"{task.task_id} is {task.status}: nothing is left.",
+            "localedge agent list --status running shows what goes on.",
+        )
 
 
 def _output(text: str | None, decision: str) -> Any:

@@ -59,7 +59,10 @@ def set_(
 
 @app.command()
 def reset(config: Config = None, persist_to: PersistTo = None, as_json: AsJson = False) -> None:
-    """Set the clock to the machine's own."""
+    """Set the clock to the machine's own.
+
+    Examples: localedge clock reset
+    """
     _move(config, persist_to, as_json, reset="")
 
 

@@ -79,7 +79,10 @@ def create(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Make the next numbered file in the database's migrations folder."""
+    """Make the next numbered file in the database's migrations folder.
+
+    Examples: localedge d1 migrations create DB add_orders
+    """
     flags = Flags(folder(cwd), config or (), env, env_file or ())
     with output.failing_as_json(json):
         project = require_project(flags)
@@ -119,7 +122,10 @@ def list_(
     cwd: Cwd = None,
     json: Json = False,
 ) -> None:
-    """Show the migrations that are not applied yet, in the order in which they would be."""
+    """Show the migrations that are not applied yet, in the order in which they would be.
+
+    Examples: localedge d1 migrations list DB · localedge d1 migrations list DB --json
+    """
     flags = Flags(
         folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )
@@ -146,7 +152,10 @@ def apply(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Apply the migrations that are not applied yet, each file as one transaction."""
+    """Apply the migrations that are not applied yet, each file as one transaction.
+
+    Examples: localedge d1 migrations apply DB · localedge d1 migrations apply DB --yes
+    """
     flags = Flags(
         folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )
@@ -187,7 +196,11 @@ def execute(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Run the statements of --command or --file as one transaction."""
+    """Run the statements of --command or --file as one transaction.
+
+    Examples: localedge d1 execute DB --command "SELECT * FROM orders"
+    · localedge d1 execute DB --file backup.sql
+    """
     flags = Flags(
         folder(cwd), config or (), env, env_file or (), local, remote, preview, persist_to
     )

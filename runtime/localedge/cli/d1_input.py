@@ -35,7 +35,7 @@ def single(values: list[str] | None) -> str:
 def check_input(command: str, file: str) -> None:
     """Errors: OperatorError unless exactly one of the two is given."""
     if command and file:
-        raise OperatorError("d1/flags", "Error: can't provide both --command and --file.")
+        raise OperatorError("d1/flags", "Error: can't provide both --command and --file.", "")
     if not command and not file:
         raise OperatorError(
             "d1/flags",

@@ -60,4 +60,9 @@ def shown_moment(taken_ms: int) -> str:
 
 
 def _refused(message: str) -> OperatorError:
-    return OperatorError("d1/timestamp", message, exit=Exit.USAGE)
+    return OperatorError(
+        "d1/timestamp",
+        message,
+        "localedge d1 time-travel info DB --json lists the moments of which copies are kept.",
+        exit=Exit.USAGE,
+    )

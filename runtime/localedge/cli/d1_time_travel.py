@@ -209,4 +209,6 @@ def _shown(copy: Copy) -> dict[str, object]:
 
 
 def _usage(message: str) -> OperatorError:
-    return OperatorError("d1/flags", message, exit=Exit.USAGE)
+    return OperatorError(
+        "d1/flags", message, "localedge d1 time-travel info DB prints bookmarks.", exit=Exit.USAGE
+    )

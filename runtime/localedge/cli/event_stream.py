@@ -86,4 +86,8 @@ def messages(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 def _check(run: Run, response: httpx.Response) -> None:
     if response.is_error:
         response.read()
-        raise OperatorError("server/refused", f"{run.url}: {response.text.strip()}")
+        raise OperatorError(
+            "server/refused",
+            f"{run.url}: {response.text.strip()}",
+            "An older localedge may run there: end it, and start it again with localedge dev.",
+        )

@@ -62,7 +62,7 @@ class KeyValue(BaseModel):
 
 
 def _bad_input(message: str) -> OperatorError:
-    return OperatorError("kv/input", message)
+    return OperatorError("kv/input", message, "")
 
 
 def read_bytes(path: Path) -> bytes:

@@ -6,10 +6,13 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from localedge.cli.help_text import polished
+from localedge.cli.overview import SUMMARIES, overview
 from localedge.errors import Exit, OperatorError
 from localedge.isolate.lean import without_plugins
 from localedge.supervisor.launch import Launched
@@ -31,6 +34,7 @@ NOUNS = {
     "logs": "localedge.cli.logs",
     "explore": "localedge.cli.explore",
     "verify": "localedge.cli.verify",
+    "completion": "localedge.cli.completion",
 }
 _COMPLETION = {"install_completion", "show_completion"}
 
@@ -40,7 +44,12 @@ class Nouns(TyperGroup):
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer's own subclass
         """The nouns, in the order in which help shows them."""
-        return [noun for noun, module in NOUNS.items() if find_spec(module) is not None]
+        nouns = sorted(NOUNS, key=[*SUMMARIES, *NOUNS].index)
+        return [noun for noun in nouns if find_spec(NOUNS[noun]) is not None]
+
+    def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """One line for each noun: none is imported for it."""
+        formatter.write(overview(self.list_commands(ctx)))
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | TyperGroup | None:  # type: ignore[override]
         """The noun's command, or group of verbs."""
@@ -53,6 +62,7 @@ class Nouns(TyperGroup):
         command.name = cmd_name
         command.params = [p for p in command.params if p.name not in _COMPLETION]
         assert isinstance(command, TyperCommand | TyperGroup)
+        polished(command)
         return command
 
 
@@ -72,7 +82,7 @@ def run(args: Sequence[str], launched: Launched | None = None) -> int:
     """
     command = typer.main.get_command(app)
     try:
-        command.main(args, prog_name="localedge", obj=launched)
+        command.main(args or ["--help"], prog_name="localedge", obj=launched)
     except OperatorError as error:
         return _say(error)
     except ExceptionGroup as group:

@@ -26,7 +26,9 @@ def record_vectors(folder: Path, vectors: Path) -> Exit:
             (folder / f"{kind}.json").write_text(text(recorded.cases[kind]), "utf-8")
     except OSError as error:
         place = f"{error.filename or folder}: {error.strerror}"
-        raise OperatorError("verify/cannot-write", f"{place}.") from error
+        raise OperatorError(
+            "verify/cannot-write", f"{place}.", "Name a folder that can be written."
+        ) from error
     lines = list(differences(before, recorded.cases))
     for line in lines:
         typer.echo(line)

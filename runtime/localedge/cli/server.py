@@ -55,6 +55,7 @@ def order(
         raise OperatorError(
             "server/no-answer",
             f"the server at {run.url} (pid {run.pid}) does not answer: {exc}.",
+            "Its log says what it does; end it with Ctrl-C, and start it again.",
             exit=Exit.UNREACHABLE,
         ) from exc
     if response.is_error:
@@ -69,4 +70,5 @@ def _refusal(response: httpx.Response) -> OperatorError:
         said = response.json().get("error", {})
         if {"code", "message"} <= said.keys():
             return OperatorError(said["code"], said["message"], said.get("hint") or "")
-    return OperatorError("server/refused", response.text.strip())
+    hint = "localedge COMMAND --help shows what it takes."
+    return OperatorError("server/refused", response.text.strip(), hint)

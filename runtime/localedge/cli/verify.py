@@ -116,7 +116,10 @@ def _pairs(given: list[str] | None, mark: str, option: str, form: str) -> dict[s
         name, between, value = one.partition(mark)
         if not between or not name.strip():
             raise OperatorError(
-                "verify/bad-option", f"{option} {one!r} is not {form}.", exit=Exit.USAGE
+                "verify/bad-option",
+                f"{option} {one!r} is not {form}.",
+                "localedge verify --help shows what it takes.",
+                exit=Exit.USAGE,
             )
         found[name.strip()] = value.strip()
     return found

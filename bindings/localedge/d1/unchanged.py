@@ -1,4 +1,9 @@
-"""Whether a database has been written to, told from its files without opening it."""
+"""Whether a database has been written to, told from its files without opening one.
+
+Opening is not only dear: to close a file takes all locks off it that the process has there, those
+of SQLite too, and a database in use is damaged without them.
+Source: www.sqlite.org/howtocorrupt.html section 2.2, read 2026-12-01.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_INDEX_HEADER_BYTES: Final = 48
+_RECENT_NS: Final = 100_000_000
+"""Two writes within one tick of the file system's clock leave one time."""
 # What may differ in the header of two files with the same content: change counter, schema cookie,
 # version-valid-for and the library's number.
 # Source: www.sqlite.org/fileformat2.html section 1.3, read 2026-12-01.
@@ -17,35 +23,29 @@ _PIECE_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What differs after every commit.
+    """Sizes and times of the files of a database, which every commit changes."""
 
-    Shape: `index` is the header of the WAL's index, which each commit changes; "" when nobody has
-    the database open. `file` is size and time of the database's file.
-    Source: www.sqlite.org/walformat.html section 2.1, read 2026-12-01.
-    """
+    text: str
+    newest_ns: int
 
-    index: str
-    file: str
-
-    def __str__(self) -> str:
-        return f"{self.index} {self.file}"
+    def is_settled(self, now_ns: int) -> bool:
+        """Whether the next commit changes it for certain, at `now_ns` of the file system."""
+        return now_ns - self.newest_ns > _RECENT_NS
 
 
 def marker_of(database: Path) -> Marker:
     """The marker of the database in that file, which has to exist."""
-    about = database.stat()
-    try:
-        with database.with_name(f"{database.name}-shm").open("rb") as index:
-            header = index.read(_INDEX_HEADER_BYTES).hex()
-    except FileNotFoundError:
-        header = ""
-    return Marker(header, f"{about.st_size}-{about.st_mtime_ns}")
-
-
-def marker_from(text: str) -> Marker | None:
-    """The marker whose text that is, None when it is none."""
-    index, space, file = text.partition(" ")
-    return Marker(index, file) if space else None
+    parts, newest_ns = [], 0
+    for file in (database, database.with_name(f"{database.name}-wal")):
+        try:
+            about = file.stat()
+        except FileNotFoundError:
+            if file == database:
+                raise
+            continue
+        parts.append(f"{about.st_size}-{about.st_mtime_ns}")
+        newest_ns = max(newest_ns, about.st_mtime_ns)
+    return Marker(" ".join(parts), newest_ns)
 
 
 def is_same(one: Path, other: Path) -> bool:
