@@ -9,12 +9,14 @@ from typing import Any
 from localedge.values import (
     UNDEFINED,
     BigInt,
+    JsBuffer,
     JsDate,
     JsErrorValue,
     JsFunction,
     JsMap,
     JsObject,
     JsSet,
+    NativeFunction,
     PyObject,
 )
 
@@ -50,6 +52,12 @@ def js_string(value: Any) -> str:
             return f"{value.name}: {value.message}"
         case JsFunction():
             return str(value.function)
+        case NativeFunction():
+            return f"function {value.name}() {{ [native code] }}"
+        case JsBuffer() if value.js_class.endswith("Array"):
+            return ",".join(js_number_text(item) for item in value.items)
+        case JsObject() if "toString" in value.js_methods:
+            return str(getattr(value, value.js_methods["toString"])())
         case JsObject():
             return f"[object {value.js_class}]"
     return repr(value)

@@ -5,13 +5,19 @@ Each is called JsProxy, as on the platform; `pyodide.ffi` exports them under the
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from collections.abc import (
+    AsyncIterator,
+    Iterable,
+    Iterator,
+    MutableMapping,
+    MutableSequence,
+)
 from typing import Any
 
-from localedge import jsmembers
-from localedge.errors import JsException, js_type_error
-from localedge.jsproxy import KIND_FINDERS, JsProxy, proxy, raw_arguments, raw_to_js
+from localedge import jsarrays, jsmembers
+from localedge.errors import js_type_error
+from localedge.jscalls import JsAwaitable, result_of
+from localedge.jsproxy import KIND_FINDERS, JsProxy, proxy, raw_to_js
 from localedge.values import (
     JsBuffer,
     JsFunction,
@@ -44,7 +50,7 @@ class JsAsyncIterable(JsProxy):
 
 
 class JsArray(JsIterable):
-    """A proxy of an Array."""
+    """A proxy of an Array: what Pyodide gives it of a list's methods, and what an Array has."""
 
     __slots__ = ()
 
@@ -52,21 +58,65 @@ class JsArray(JsIterable):
         return len(self._js)
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._js[index]
+        try:
+            found = self._js[index]
+        except IndexError as error:
+            raise IndexError(index) from error
         return JsProxy(found) if isinstance(index, slice) else proxy(found)
 
-    def __setitem__(self, index: int, value: Any) -> None:
-        self._js[index] = raw_to_js(value)
+    def __setitem__(self, index: Any, value: Any) -> None:
+        far = [raw_to_js(one) for one in value] if isinstance(index, slice) else raw_to_js(value)
+        self._js[index] = far
+
+    def __delitem__(self, index: Any) -> None:
+        del self._js[index]
 
     def __contains__(self, value: Any) -> bool:
         return any(item == value for item in self)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return (proxy(item) for item in reversed(self._js))
 
     def append(self, value: Any) -> None:
         """`value` is the array's last item."""
         self._js.append(raw_to_js(value))
 
+    def extend(self, values: Iterable[Any]) -> None:
+        """`values` are the array's last items."""
+        self._js.extend([raw_to_js(value) for value in values])
 
-class JsMapping(JsIterable):
+    def insert(self, index: int, value: Any) -> None:
+        """`value` is before what was at `index`."""
+        self._js.insert(index, raw_to_js(value))
+
+    def index(self, value: Any, *bounds: int) -> int:
+        """Where `value` is first. Errors: ValueError when it is nowhere."""
+        return list(self).index(value, *bounds)
+
+    def count(self, value: Any) -> int:
+        """How often `value` is in the array."""
+        return list(self).count(value)
+
+    def remove(self, value: Any) -> None:
+        """The first `value` is gone. Errors: ValueError when there is none."""
+        del self._js[self.index(value)]
+
+    def reverse(self) -> None:
+        """The order is turned around."""
+        self._js.reverse()
+
+    def __add__(self, other: Any) -> Any:
+        return JsProxy([*self._js, *(raw_to_js(item) for item in other)])
+
+    def __mul__(self, times: int) -> Any:
+        return JsProxy(self._js * times)
+
+    def pop(self, index: int = -1) -> Any:
+        """The item at `index`, which is taken out."""
+        return proxy(self._js.pop(index))
+
+
+class JsMapping(JsIterable, MutableMapping[Any, Any]):
     """A proxy of a Map."""
 
     __slots__ = ()
@@ -83,6 +133,9 @@ class JsMapping(JsIterable):
     def __setitem__(self, key: Any, value: Any) -> None:
         self._js[raw_to_js(key)] = raw_to_js(value)
 
+    def __delitem__(self, key: Any) -> None:
+        del self._js[raw_to_js(key)]
+
     def __contains__(self, key: Any) -> bool:
         return raw_to_js(key) in self._js
 
@@ -93,21 +146,32 @@ class JsMapLike(JsIterable):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        if key not in self:
-            raise KeyError(key)
+        # What is missing is null for these, and only undefined is a KeyError.
         return proxy(self._js.get(raw_to_js(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._js.set(raw_to_js(key), raw_to_js(value))
 
     def __delitem__(self, key: Any) -> None:
-        if key not in self:
-            raise KeyError(key)
+        # `delete` of these gives undefined, which Pyodide takes for "it was not there".
         self._js.delete(raw_to_js(key))
+        raise KeyError(key)
 
     def __contains__(self, key: Any) -> bool:
         found: bool = self._js.has(raw_to_js(key))
         return found
+
+
+class JsSized(JsMapLike, MutableMapping[Any, Any]):
+    """One that has `size` too, which Python takes for a dict: walking it gives the keys."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._js.keys())
+
+    def __len__(self) -> int:
+        return int(self._js.size)
 
 
 class JsBytes(JsIterable):
@@ -122,10 +186,17 @@ class JsBytes(JsIterable):
         return iter(self._js.items)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._js.items[index]
+        return self._js.items[self._place(index)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._js.items[index] = value
+        self._js.items[self._place(index)] = value
+
+    def _place(self, index: Any) -> int:
+        if isinstance(index, slice):
+            raise NotImplementedError("Slice subscripting isn't implemented for typed arrays")
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        return int(index)
 
     def to_bytes(self) -> bytes:
         """A copy as bytes."""
@@ -168,27 +239,6 @@ class JsCallable(JsProxy):
         return result_of(self._js.name, self._js.function, args, kwargs)
 
 
-class JsAwaitable(JsProxy):
-    """A proxy of a promise: it can be awaited."""
-
-    __slots__ = ()
-
-    def __await__(self) -> Generator[Any, None, Any]:
-        return _settled(self._js.future).__await__()
-
-    def then(self, fulfilled: Any = None, rejected: Any = None) -> Any:
-        """A promise of what `fulfilled` makes of the value, or `rejected` of the error."""
-        return promised(_then(self._js.future, fulfilled, rejected))
-
-    def catch(self, rejected: Any) -> Any:
-        """A promise of the value, or of what `rejected` makes of the error."""
-        return self.then(None, rejected)
-
-    def finally_(self, done: Any) -> Any:
-        """A promise of the same end, after `done()`."""
-        return promised(_finally(self._js.future, done))
-
-
 class JsDoubleProxy(JsProxy):
     """A proxy of a Python object that JavaScript holds: `create_proxy`."""
 
@@ -205,57 +255,6 @@ class JsDoubleProxy(JsProxy):
         return self._js.value
 
 
-def result_of(
-    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """What a function of the platform gives for Python arguments; a promise for a coroutine.
-
-    Errors: a JavaScript TypeError when arguments are missing.
-    """
-    far = raw_arguments(args, kwargs)
-    target: Any = vars(function).get("__init__") if isinstance(function, type) else function
-    code = getattr(getattr(target, "__func__", target), "__code__", None)
-    if code is not None and not code.co_flags & 0x04:
-        bound = isinstance(function, type) or hasattr(target, "__self__")
-        most = code.co_argcount - (1 if bound else 0)
-        if len(far) < most - len(target.__defaults__ or ()):
-            raise js_type_error(f"Failed to execute '{name}': parameter {len(far) + 1} is missing.")
-        del far[most:]
-    value = function(*far)
-    return promised(value) if asyncio.iscoroutine(value) else proxy(value)
-
-
-def promised(running: Coroutine[Any, Any, Any]) -> JsProxy:
-    """A promise of `running`, which has begun."""
-    return JsProxy(JsPromise(asyncio.ensure_future(running)))
-
-
-async def _settled(future: asyncio.Future[Any]) -> Any:
-    return proxy(await future)
-
-
-async def _then(future: asyncio.Future[Any], fulfilled: Any, rejected: Any) -> Any:
-    try:
-        value = await future
-    except JsException as error:
-        if rejected is None:
-            raise
-        return await _flat(rejected(error))
-    return value if fulfilled is None else await _flat(fulfilled(proxy(value)))
-
-
-async def _finally(future: asyncio.Future[Any], done: Any) -> Any:
-    try:
-        return await future
-    finally:
-        await _flat(done())
-
-
-async def _flat(value: Any) -> Any:
-    """`value` of a callback on this side, awaited if it can be."""
-    return raw_to_js(await value if hasattr(value, "__await__") else value)
-
-
 def _find(cls: type) -> type[JsProxy] | None:
     for kind, found in _BY_CLASS:
         if issubclass(cls, kind):
@@ -264,7 +263,7 @@ def _find(cls: type) -> type[JsProxy] | None:
         if hasattr(cls, "js_items"):
             return JsAsyncIterable
         if {"get", "has"} <= cls.js_methods.keys():
-            return JsMapLike
+            return JsSized if "size" in cls.js_properties else JsMapLike
         if hasattr(cls, "__iter__"):
             return JsIterable
     return None
@@ -285,9 +284,13 @@ for _kind in (
     JsArray,
     JsMapping,
     JsMapLike,
+    JsSized,
     JsBytes,
     JsCallable,
     JsAwaitable,
+    JsDoubleProxy,
 ):
     _kind.__name__ = _kind.__qualname__ = "JsProxy"
 KIND_FINDERS.append(_find)
+MutableSequence.register(JsArray)
+jsmembers.set_members(list, jsarrays.ARRAY)

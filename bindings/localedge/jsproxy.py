@@ -18,6 +18,7 @@ from localedge.values import (
     UNDEFINED,
     BigInt,
     JsBuffer,
+    JsDate,
     JsFunction,
     JsObject,
     JsSet,
@@ -85,13 +86,24 @@ class JsProxy:
         jsmembers.remove(self._js, _platform_name(name))
 
     def __bool__(self) -> bool:
-        return True
+        return not jsmembers.is_empty(self._js)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JsProxy) and other._js is self._js
 
-    def __hash__(self) -> int:
-        return id(self._js)
+    __hash__ = None  # type: ignore[assignment]  # as on Pyodide: no key of a dict, in no set
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(_ordered(self) < _ordered(other))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(_ordered(self) <= _ordered(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(_ordered(self) > _ordered(other))
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(_ordered(self) >= _ordered(other))
 
     def __repr__(self) -> str:
         return js_string(self._js)
@@ -134,6 +146,12 @@ class JsProxy:
 
     def destroy(self) -> None:
         """Nothing: memory is Python's here."""
+
+
+def _ordered(value: Any) -> Any:
+    """What JavaScript compares of an object: a date's number, a text of everything else."""
+    js = value._js if isinstance(value, JsProxy) else value
+    return js.epoch_ms if isinstance(js, JsDate) else js_string(js)
 
 
 def _kind_of(cls: type) -> type[JsProxy]:

@@ -45,16 +45,21 @@ class JsDate:
 
     epoch_ms: float
 
+    @property
+    def moment(self) -> datetime:
+        """The date as Python has it, aware and UTC: the platform's zone is no other."""
+        return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=self.epoch_ms)
+
     def iso(self) -> str:
         """The form of `toISOString()`, which is also its JSON form."""
-        moment = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=self.epoch_ms)
+        moment = self.moment
         return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
     def text(self) -> str:
         """The form of `String(date)`; the platform's zone is UTC."""
         if not math.isfinite(self.epoch_ms):
             return "Invalid Date"
-        moment = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=self.epoch_ms)
+        moment = self.moment
         return f"{moment:%a %b %d %Y %H:%M:%S} GMT+0000 (Coordinated Universal Time)"
 
 

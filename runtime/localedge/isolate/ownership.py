@@ -8,14 +8,14 @@ from collections.abc import Coroutine, Generator, Sequence
 from contextvars import Context, ContextVar
 from typing import Any, Final, TypeVar
 
-from localedge import binding, d1, jskinds, kv, probe, stream
+from localedge import binding, d1, jscalls, kv, probe, stream
 from localedge.jsproxy import JsProxy
 from localedge.sdk import stack_switch
 from localedge.sdk.context import ExecutionContext
 
 T = TypeVar("T")
 _BINDINGS: Final = (
-    *(module.__file__ for module in (binding, jskinds, probe, stream)),
+    *(module.__file__ for module in (binding, jscalls, probe, stream)),
     *(f"{folder}{os.sep}" for package in (d1, kv) for folder in package.__path__),
 )
 """Where the code of bindings lies; the folder around it is the runtime's too, in a wheel."""

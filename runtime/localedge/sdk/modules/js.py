@@ -10,6 +10,8 @@ from typing import Any
 from localedge.jsproxy import JsProxy, proxy
 from localedge.sdk.web.globals import GLOBALS
 
+__all__ = sorted(GLOBALS)
+
 
 # Differs: has what public workers import; the rest of JavaScript's globals (BigInt, RegExp, Intl …)
 # is an AttributeError that names those that there are.

@@ -10,6 +10,8 @@ from localedge.coercion import js_string
 from localedge.errors import js_type_error
 from localedge.jsproxy import listed
 from localedge.sdk.web.buffers import ArrayBuffer, TypedArray, to_bytes
+from localedge.sdk.web.options import members_of
+from localedge.sdk.web.usv import utf8
 from localedge.stream import ReadableStream, one_chunk
 from localedge.values import UNDEFINED, JsBuffer, JsObject, PyObject
 
@@ -92,7 +94,7 @@ def part_bytes(part: Any) -> bytes:
     """One part of a Blob as bytes: text, buffers and Blobs; anything else as its text."""
     match part:
         case str():
-            return part.encode("utf-8", "replace")
+            return utf8(part)
         case Blob():
             return part.data
         case JsBuffer() | bytes() | PyObject(bytes() | bytearray() | memoryview()):
@@ -107,7 +109,7 @@ def new_blob(parts: Any = UNDEFINED, options: Any = UNDEFINED) -> Blob:
 
 def new_file(parts: Any, name: Any, options: Any = UNDEFINED) -> File:
     """`new File(parts, name, {type, endings, lastModified})`."""
-    modified: Any = options.get("lastModified") if isinstance(options, dict) else None
+    modified: Any = members_of(options).get("lastModified")
     at = None if modified in (UNDEFINED, None) else int(modified)
     return File(_joined(parts), js_string(name), _type_of(options), at)
 
@@ -122,5 +124,5 @@ def _joined(parts: Any) -> bytes:
 
 
 def _type_of(options: Any) -> str:
-    given = options.get("type", UNDEFINED) if isinstance(options, dict) else UNDEFINED
+    given = members_of(options).get("type", UNDEFINED)
     return "" if given in (UNDEFINED, None) else js_string(given).lower()

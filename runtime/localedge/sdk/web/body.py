@@ -14,6 +14,7 @@ from localedge.sdk.web.buffers import ArrayBuffer, TypedArray
 from localedge.sdk.web.form_data import FormData
 from localedge.sdk.web.headers import Headers
 from localedge.sdk.web.search_params import URLSearchParams
+from localedge.sdk.web.usv import utf8
 from localedge.stream import ReadableStream, one_chunk
 from localedge.values import JsBuffer, JsObject, PyObject, Undefined
 
@@ -155,7 +156,7 @@ def extracted(value: Any) -> tuple[Content, str | None]:
         case None | Undefined():
             return None, None
         case str():
-            return value.encode("utf-8", "replace"), "text/plain;charset=UTF-8"
+            return utf8(value), "text/plain;charset=UTF-8"
         case bytes():
             return value, None
         case JsBuffer():
@@ -171,4 +172,4 @@ def extracted(value: Any) -> tuple[Content, str | None]:
             return value, None
         case PyObject(bytes() | bytearray() | memoryview() as inner):
             return bytes(inner), None
-    return js_string(value).encode("utf-8", "replace"), "text/plain;charset=UTF-8"
+    return utf8(js_string(value)), "text/plain;charset=UTF-8"

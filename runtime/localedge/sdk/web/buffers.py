@@ -182,6 +182,11 @@ def new_array_buffer(size: Any = 0) -> ArrayBuffer:
     return ArrayBuffer(bytes(int(size)))
 
 
+def is_view(value: Any) -> bool:
+    """`ArrayBuffer.isView(value)`: whether it is a typed array or a DataView."""
+    return isinstance(value, JsBuffer) and value.js_class != "ArrayBuffer"
+
+
 def new_data_view(buffer: Any) -> DataView:
     """`new DataView(buffer)`."""
     if not isinstance(buffer, JsBuffer):

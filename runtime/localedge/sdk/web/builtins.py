@@ -59,6 +59,7 @@ OBJECT = NativeClass(
         entries=lambda value: [[key, item] for key, item in own(value).items()],
         freeze=lambda value: value,
         fromEntries=_from_entries,
+        hasOwn=lambda value, name: js_string(name) in own(value),
         keys=lambda value: list(own(value)),
         values=lambda value: list(own(value).values()),
     ),
@@ -171,6 +172,36 @@ async def _race(promises: Any) -> Any:
     return done.pop().result()
 
 
+async def _all_settled(promises: Any) -> list[dict[str, Any]]:
+    running = [settled(item) for item in listed(promises) or []]
+    ends = await asyncio.gather(*running, return_exceptions=True)
+    return [
+        {"status": "rejected", "reason": JsErrorValue(end.name or "Error", end.message)}
+        if isinstance(end, JsException)
+        else {"status": "fulfilled", "value": end}
+        for end in ends
+    ]
+
+
+async def _any(promises: Any) -> Any:
+    for running in asyncio.as_completed([settled(item) for item in listed(promises) or []]):
+        try:
+            return await running
+        except JsException:
+            continue
+    raise JsException("All promises were rejected", name="AggregateError")
+
+
+def _with_resolvers() -> dict[str, Any]:
+    made: dict[str, Any] = {}
+
+    def keep(resolve: Any, reject: Any) -> None:
+        made.update(resolve=resolve, reject=reject)
+
+    promise = _new_promise(NativeFunction("executor", keep))
+    return {"promise": promise, **made}
+
+
 def _new_promise(executor: Any) -> JsPromise:
     from localedge.jsmembers import invoke
 
@@ -199,7 +230,15 @@ async def _resolved(value: Any = UNDEFINED) -> Any:
 PROMISE = NativeClass(
     "Promise",
     _new_promise,
-    functions(all=_all, race=_race, reject=_rejected, resolve=_resolved),
+    functions(
+        all=_all,
+        allSettled=_all_settled,
+        any=_any,
+        race=_race,
+        reject=_rejected,
+        resolve=_resolved,
+        withResolvers=_with_resolvers,
+    ),
 )
 STRING = NativeClass("String", js_string, call=js_string)
 NUMBER = NativeClass("Number", js_number, call=js_number)

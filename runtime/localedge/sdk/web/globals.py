@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from typing import Any, Final, NoReturn
 
+from localedge import jsmembers
 from localedge.coercion import js_string
 from localedge.errors import JsException
 from localedge.sdk.web import builtins
@@ -15,9 +17,11 @@ from localedge.sdk.web.buffers import (
     NUMBER_ARRAYS,
     TypedArray,
     array_maker,
+    is_view,
     new_array_buffer,
     new_data_view,
 )
+from localedge.sdk.web.cloning import structured_clone
 from localedge.sdk.web.console import CONSOLE
 from localedge.sdk.web.crypto import CRYPTO
 from localedge.sdk.web.fetching import fetch
@@ -58,14 +62,23 @@ def _atob(text: Any) -> str:
     try:
         return base64.b64decode(js_string(text), validate=True).decode("latin-1")
     except (binascii.Error, ValueError) as error:
-        raise JsException("atob() called with invalid base64-encoded data.") from error
+        raise JsException(
+            "atob() called with invalid base64-encoded data.", name="InvalidCharacterError"
+        ) from error
 
 
 def _btoa(text: Any) -> str:
     try:
         return base64.b64encode(js_string(text).encode("latin-1")).decode()
     except UnicodeEncodeError as error:
-        raise JsException("btoa() can only operate on characters of Latin1.") from error
+        raise JsException(
+            "btoa() can only operate on characters of Latin1.", name="InvalidCharacterError"
+        ) from error
+
+
+def _queue_microtask(callback: Any) -> Any:
+    asyncio.get_running_loop().call_soon(jsmembers.invoke, callback)
+    return UNDEFINED
 
 
 _RESPONSE_STATICS: Final = {
@@ -75,7 +88,7 @@ _RESPONSE_STATICS: Final = {
 }
 _CLASSES: Final = (
     NativeClass("AbortController", AbortController),
-    NativeClass("ArrayBuffer", new_array_buffer),
+    NativeClass("ArrayBuffer", new_array_buffer, {"isView": NativeFunction("isView", is_view)}),
     NativeClass("Blob", new_blob),
     NativeClass("File", new_file),
     NativeClass("FormData", FormData),
@@ -122,6 +135,8 @@ GLOBALS: Final[dict[str, Any]] = {
     "console": CONSOLE,
     "crypto": CRYPTO,
     "fetch": NativeFunction("fetch", fetch),
+    "queueMicrotask": NativeFunction("queueMicrotask", _queue_microtask),
+    "structuredClone": NativeFunction("structuredClone", structured_clone),
     "navigator": {"userAgent": "Cloudflare-Workers"},
     "undefined": UNDEFINED,
 }

@@ -11,6 +11,7 @@ from localedge.errors import js_type_error
 from localedge.sdk.web.blob import File
 from localedge.sdk.web.form_data import Entry, FormData
 from localedge.sdk.web.search_params import form_decoded
+from localedge.sdk.web.usv import utf8
 
 _ESCAPED: Final = str.maketrans({"\n": "%0A", "\r": "%0D", '"': "%22"})
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -24,7 +25,7 @@ def encode(form: FormData) -> tuple[bytes, str]:
     boundary = secrets.token_hex(32)
     parts: list[bytes] = []
     for name, value in form.pairs():
-        parts.append(f"--{boundary}\r\n{_head(name, value)}\r\n\r\n".encode("utf-8", "replace"))
+        parts.append(utf8(f"--{boundary}\r\n{_head(name, value)}\r\n\r\n"))
         parts.append(value.data if isinstance(value, File) else _text(value))
         parts.append(b"\r\n")
     parts.append(f"--{boundary}--\r\n".encode())
@@ -41,7 +42,7 @@ def _head(name: str, value: Entry) -> str:
 
 
 def _text(value: str) -> bytes:
-    return _LINE_END.sub("\r\n", value).encode("utf-8", "replace")
+    return utf8(_LINE_END.sub("\r\n", value))
 
 
 def decode(data: bytes, content_type: str | None) -> FormData:

@@ -10,6 +10,7 @@ from localedge.errors import js_type_error
 from localedge.sdk.web import url as urls
 from localedge.sdk.web.body import Body, Content, extracted
 from localedge.sdk.web.headers import Headers, headers_from
+from localedge.sdk.web.options import members_of
 from localedge.values import UNDEFINED, JsObject
 
 _METHOD_NAMES: Final = (
@@ -97,7 +98,7 @@ def new_request(input: Any, init: Any = UNDEFINED) -> Request:
     HEAD, and for a body that was used.
     Source: fetch.spec.whatwg.org and workerd src/workerd/api/http.c++, read 2026-12-01.
     """
-    given = init if isinstance(init, dict) else {}
+    given = members_of(init)
     content, implied = extracted(given.get("body", UNDEFINED))
     if isinstance(input, Request):
         made = Request(input.method, input.url, list(input.headers.raw()), None, input.cf)

@@ -11,6 +11,7 @@ from localedge.errors import JsException, js_type_error
 from localedge.sdk.web import url
 from localedge.sdk.web.body import Body, Content, extracted
 from localedge.sdk.web.headers import Headers, headers_from
+from localedge.sdk.web.options import members_of
 from localedge.values import UNDEFINED, BigInt, JsDate, JsSet, PyObject, Undefined
 
 NULL_BODY_STATUSES: Final = frozenset({101, 204, 205, 304})
@@ -100,7 +101,7 @@ def new_response(body: Any = UNDEFINED, init: Any = UNDEFINED) -> Response:
     if isinstance(init, Response):
         content, _ = extracted(body)
         return Response(content, init.status, init.status_text, list(init.headers.raw()))
-    given = init if isinstance(init, dict) else {}
+    given = members_of(init)
     content, implied = extracted(body)
     headers = headers_from(given.get("headers", UNDEFINED))
     if implied is not None and not headers.has("content-type"):
@@ -153,7 +154,7 @@ def json_response(data: Any, init: Any = UNDEFINED) -> Response:
     Errors: a JavaScript TypeError for a value that has no JSON.
     """
     made = new_response(stringified(data), init)
-    given = init.get("headers", UNDEFINED) if isinstance(init, dict) else UNDEFINED
+    given = members_of(init).get("headers", UNDEFINED)
     if not headers_from(given).has("content-type"):
         made.headers.set("content-type", "application/json")
     return made

@@ -8,7 +8,9 @@ from urllib.parse import parse_qsl, quote_plus
 
 from localedge import jsmembers
 from localedge.coercion import js_string
+from localedge.errors import js_type_error
 from localedge.jsproxy import listed
+from localedge.sdk.web.usv import utf8
 from localedge.values import UNDEFINED, JsMap, JsObject, PyObject
 
 
@@ -129,9 +131,15 @@ def _pairs_of(init: Any) -> list[tuple[str, str]]:
     if isinstance(init, dict) and not isinstance(init, JsMap):
         return [(name, js_string(value)) for name, value in init.items()]
     if isinstance(init, JsMap | list | PyObject) and (items := listed(init)) is not None:
-        pairs = [listed(item) or [item, ""] for item in items]
-        return [(js_string(name), js_string(value)) for name, value in pairs]
+        return [_pair(item) for item in items]
     return form_decoded(js_string(init).removeprefix("?"))
+
+
+def _pair(item: Any) -> tuple[str, str]:
+    pair = listed(item)
+    if pair is None or len(pair) != 2:
+        raise js_type_error("Each query pair must be an iterable [name, value] tuple.")
+    return js_string(pair[0]), js_string(pair[1])
 
 
 def form_decoded(text: str) -> list[tuple[str, str]]:
@@ -145,4 +153,4 @@ def form_encoded(pairs: list[tuple[str, str]]) -> str:
 
 
 def _encoded(text: str) -> str:
-    return quote_plus(text, safe="*", errors="replace").replace("~", "%7E")
+    return quote_plus(utf8(text), safe="*").replace("~", "%7E")

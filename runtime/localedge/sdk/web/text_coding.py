@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 from localedge.coercion import js_string
 from localedge.errors import JsException, js_type_error
 from localedge.sdk.web.buffers import TypedArray, to_bytes
+from localedge.sdk.web.options import members_of
+from localedge.sdk.web.usv import utf8
 from localedge.values import UNDEFINED, JsObject, PyObject
 
 
@@ -23,7 +25,7 @@ class TextEncoder(JsObject):
 
     def encode(self, text: Any = "") -> TypedArray:
         """`text` as bytes; broken surrogates are replaced."""
-        return TypedArray(js_string(text).encode("utf-8", "replace"))
+        return TypedArray(utf8(js_string(text)))
 
 
 class TextDecoder(JsObject):
@@ -39,7 +41,7 @@ class TextDecoder(JsObject):
     js_properties: ClassVar[Mapping[str, str]] = {"encoding": "encoding"}
 
     def __init__(self, label: Any = "utf-8", options: Any = UNDEFINED) -> None:
-        chosen = options if isinstance(options, dict) else {}
+        chosen = members_of(options)
         self.encoding = js_string(label).strip().lower()
         self._fatal = bool(chosen.get("fatal"))
         self._keeps_mark = bool(chosen.get("ignoreBOM"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from localedge.coercion import js_string
 from localedge.errors import JsException, js_type_error
 from localedge.sdk.web.search_params import URLSearchParams
+from localedge.sdk.web.usv import utf8
 from localedge.values import UNDEFINED, JsObject
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _parsed(text: Any, base: Any) -> ada_url.URL:
 
 def _scalar(text: Any) -> str:
     """`text` without broken surrogates, which no URL can carry."""
-    return js_string(text).encode("utf-8", "replace").decode()
+    return utf8(js_string(text)).decode()
 
 
 def can_parse(text: Any, base: Any = UNDEFINED) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from localedge.coercion import js_string
 from localedge.errors import JsException
+from localedge.jscalls import JsAwaitable as JsPromise
 from localedge.jskinds import (
     JsArray,
     JsAsyncIterable,
@@ -18,7 +19,6 @@ from localedge.jskinds import (
     JsDoubleProxy,
     JsIterable,
 )
-from localedge.jskinds import JsAwaitable as JsPromise
 from localedge.jskinds import JsBytes as JsBuffer
 from localedge.jskinds import JsMapping as JsMap
 from localedge.jsproxy import JSNULL, JsNull, JsProxy, proxy, raw_to_js
@@ -111,7 +111,9 @@ def to_js(
     if obj is None or isinstance(obj, _PASSED):
         return obj
     rules = _Rules(create_pyproxies, dict_converter, default_converter, eager_converter)
-    return proxy(rules.convert(obj, depth))
+    far = rules.convert(obj, depth)
+    # What has no form over there is a proxy on this side too: recorded on Pyodide 314.0.7.
+    return JsProxy(far) if isinstance(far, PyObject) else proxy(far)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,9 @@ class _Rules:
         return JsSet(items) if isinstance(value, set | frozenset) else items
 
     def _object(self, value: dict[Any, Any], level: int) -> Any:
+        for key in value:
+            if not isinstance(key, str | int | float | bool | None):
+                raise ConversionError(f"Cannot use {key!r} as a key for a Javascript Map")
         pairs = [[raw_to_js(key), self.convert(item, level - 1)] for key, item in value.items()]
         if self.dict_converter is None:
             made = {js_string(key): item for key, item in pairs}
@@ -156,7 +161,7 @@ class _Rules:
             )
             return raw_to_js(converted)
         if not self.create_pyproxies:
-            raise ConversionError(f"{type(value)} has no form in JavaScript")
+            raise ConversionError(f"No conversion known for {value!r}.")
         return raw_to_js(value)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from localedge.jsproxy import JsProxy
 from localedge.sdk import web
 from localedge.sdk.web.blob import part_bytes
+from localedge.sdk.web.usv import utf8
 
 
 class BlobEnding(StrEnum):
@@ -127,7 +128,7 @@ def _joined(parts: Any) -> bytes:
 
 def _part(part: Any) -> bytes:
     if isinstance(part, str):
-        return part.encode("utf-8", "replace")
+        return utf8(part)
     if isinstance(part, Blob):
         return part._js.data
     if isinstance(part, JsProxy) and isinstance(part._js, web.Blob | web.ArrayBuffer):

@@ -13,6 +13,7 @@ from localedge.jsproxy import JsProxy
 from localedge.sdk import web
 from localedge.sdk.web.body import extracted
 from localedge.sdk.web.response import json_response, new_response, redirect
+from localedge.sdk.web.usv import utf8
 from workers.blob import Blob
 from workers.fetch_options import body_of
 from workers.formdata import FormData
@@ -143,7 +144,7 @@ class Response(FetchResponse):
         pairs = _headers_of(headers).raw() if headers else []
         content: Any
         if isinstance(body, str):
-            content, implied = body.encode("utf-8", "replace"), _TEXT_TYPE
+            content, implied = utf8(body), _TEXT_TYPE
         elif body is None or isinstance(body, bytes):
             content, implied = body, None
         else:
