@@ -105,14 +105,23 @@ class Deployment:
         """Module variables are as a new isolate has them."""
         for one in self._globals:
             if type(one.value) is _COUNT:
-                setattr(one.module, one.name, copy.copy(one.first))
+                fresh = self._names[one.module.__name__][one.name] = copy.copy(one.first)
+                setattr(one.module, one.name, fresh)
             elif one.value != one.first:
                 _refill(one.value, copy.deepcopy(one.first))
         for name, variables in self._names.items():
-            now = vars(sys.modules[name]) if name in sys.modules else {}
-            for variable, value in variables.items():
-                if now.get(variable) is not value and type(value) is not _COUNT:
-                    now[variable] = value
+            module = sys.modules.get(name)
+            # One comparison of the whole is a tenth of the time that one of each variable takes.
+            if module is not None and vars(module) != variables:
+                _restore(vars(module), variables)
+
+
+def _restore(now: dict[str, Any], variables: dict[str, Any]) -> None:
+    for name in now.keys() - variables.keys():
+        # A module that was imported later is one of these, too: it stays.
+        if not name.startswith("__") and not isinstance(now[name], ModuleType):
+            del now[name]
+    now.update(variables)
 
 
 def _refill(value: Any, first: Any) -> None:

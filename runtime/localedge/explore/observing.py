@@ -16,7 +16,6 @@ from localedge.explore.incarnation import INCARNATION, Incarnation, WorkerKilled
 from localedge.explore.lost import lost_answer
 from localedge.explore.outcome import Broken, Finding, Outcome
 from localedge.explore.policy import LateCall, Policy, Stopped
-from localedge.explore.polls import question
 from localedge.explore.trace import Event, Fork, PointInfo, Trace, may_write
 from localedge.explore.turns import Turns
 from localedge.probe import Call, Observer
@@ -193,8 +192,7 @@ class Observing(Observer):
         if not self._is_recording:
             return
         state = self.lab.stores.state()
-        asked = (question(call, state), state.timeless_key)
-        info = PointInfo(point, worker.number, call, len(self.memo), self._operation, asked)
+        info = PointInfo(point, worker.number, call, len(self.memo), self._operation, state)
         if self.is_alone:
             info.before = self.fork().killed(worker.answer)
         self.trace.points[point] = info

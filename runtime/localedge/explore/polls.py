@@ -56,5 +56,6 @@ def repeated(trace: Trace) -> set[int]:
     """
     asked: dict[Hashable, list[int]] = {}
     for point, info in sorted(trace.points.items()):
-        asked.setdefault((info.worker, info.question), []).append(point)
+        key = (info.worker, question(info.call, info.state), info.state.timeless_key)
+        asked.setdefault(key, []).append(point)
     return {point for points in asked.values() for point in points[1:-1]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -68,7 +67,7 @@ class PointInfo:
 
     Shape: `operation` counts the client's operations from 0; `start` is the run before it;
     `before` and `after` are None where the run cannot be copied (others are at work).
-    `question` is equal for calls of a worker that ask the same of the same stores;
+    `state` is that before the call;
     `values` are how many values each KV read of the call could have had, where more than one.
     """
 
@@ -77,7 +76,7 @@ class PointInfo:
     call: Call
     operation: int
     start: Fork
-    question: Hashable = None
+    state: State
     before: Fork | None = None
     after: Fork | None = None
     values: list[int] = field(default_factory=list)
