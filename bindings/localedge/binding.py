@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from functools import lru_cache
 from operator import attrgetter
-from time import perf_counter
 from types import coroutine
 from typing import Any, ClassVar, Never
 
@@ -109,20 +108,22 @@ class _Method:
         # who stops waiting does not stop it.
         if self._binding.goes_on_by_itself and not self._probe.observers:
             # A task would have the loop turn three times more for each call.
-            return self._begin(self._function(*arguments))
+            return self._begin(self._function(*arguments), arguments)
         return self._collect(asyncio.ensure_future(self._observed(arguments)))
 
     def _observed(self, arguments: list[Any]) -> Coroutine[Any, Any, Any]:
         probe = self._probe
         if not probe.observers:
-            return self._counted(self._function(*arguments))
+            return self._counted(self._function(*arguments), arguments)
         kind = self._binding.kind
         call = Call(kind, self._name, self._platform_name, tuple(arguments), target=self._binding)
         return probe.run(call, lambda: self._function(*arguments))
 
-    def _begin(self, running: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
+    def _begin(
+        self, running: Coroutine[Any, Any, Any], arguments: list[Any]
+    ) -> Coroutine[Any, Any, Any]:
         """The result of `running`, which is run up to where it first waits."""
-        began = perf_counter()
+        began = self._probe.tally.begin(self._name, self._platform_name, arguments, self._binding)
         try:
             waits_for = running.send(None)
         except StopIteration as end:
@@ -153,8 +154,8 @@ class _Method:
         self._probe.tally.ended(self._binding.kind, self._name, self._platform_name, began)
         return self._wrap(value)
 
-    async def _counted(self, running: Awaitable[Any]) -> Any:
-        began = perf_counter()
+    async def _counted(self, running: Awaitable[Any], arguments: list[Any]) -> Any:
+        began = self._probe.tally.begin(self._name, self._platform_name, arguments, self._binding)
         try:
             value = await running
         except BaseException as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import count
-from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from localedge.tally import Tally
@@ -73,7 +72,7 @@ class Probe:
     async def run(self, call: Call, operation: Callable[[], Awaitable[T]]) -> T:
         """Return `operation()`'s value, between every observer's `before` and `after`."""
         observers = self.observers
-        began = perf_counter()
+        began = self.tally.begin(call.binding, call.operation, call.arguments, call.target)
         for observer in observers:
             await observer.before(call)
         try:

@@ -30,6 +30,7 @@ from localedge.isolate.serving import Serving
 from localedge.isolate.strictness import tighten
 from localedge.isolate.tool_calls import observe_tools, share_traces
 from localedge.isolate.tracebacks import failure_of
+from localedge.isolate.trail import keep_trail
 from localedge.isolate.wire import NOTE, Channel, Frame
 from localedge.isolate.world import world_of
 from localedge.jsproxy import show_null_as
@@ -143,6 +144,7 @@ async def _load(
     recorder = Recorder(probe, log, pid=os.getpid(), generation=boot.generation, mask=mask)
     recorder.watch(life.is_watched)
     life.recorder = recorder
+    keep_trail(probe.tally, boot.state)
     env = await open_env(stack, boot, probe, life.calls)
     world = world_of(boot.project)
     if world.python < (3, 13):

@@ -27,6 +27,16 @@ class Mask:
                 text = text.replace(form, MASK)
         return text
 
+    def beginning(self, text: str) -> str:
+        """`text`, which was cut at its end, without the values and without the beginning of one."""
+        masked = self(text)
+        for form in self._forms:
+            for size in range(min(len(form) - 1, len(masked)), 0, -1):
+                if masked.endswith(form[:size]):
+                    masked = masked[:-size]
+                    break
+        return masked + "…"
+
 
 def _forms(value: str) -> Iterator[str]:
     """How `value` may look in a text."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from localedge.isolate.failures import Failure
 from localedge.isolate.secrets import MASK, Mask
+from localedge.isolate.steps import Step
 from localedge.isolate.texts import cut
 from localedge.supervisor import happenings as what
 from localedge.supervisor.happenings import Happening, Ring, wall_ms
@@ -72,18 +73,19 @@ class Ending:
     """An isolate that is gone.
 
     Shape: `cause` is "crashed" when nobody here ended it; `status` its exit status, negative for a
-    signal, None before it is known; `rays` the requests that it had; `was_watched` when its calls
-    were recorded.
+    signal, None before it is known; `rays` the requests that it had, by the numbers of their
+    events; `was_watched` when its calls were recorded; `trail` has its last ones in any case.
     """
 
     pid: int
     generation: int
     at_ms: float
     cause: str
-    rays: tuple[str, ...]
+    rays: Mapping[int, str]
     served: int
     age_s: float
     was_watched: bool
+    trail: tuple[Step, ...] = ()
     status: int | None = None
 
 
@@ -94,7 +96,11 @@ class History:
     `measures` count all the time.
     """
 
-    def __init__(self, on_watch: Callable[[bool], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        on_watch: Callable[[bool], None] = lambda _: None,
+        trail_of: Callable[[int], tuple[Step, ...]] = lambda _: (),
+    ) -> None:
         self.is_watching = False
         self.ring = Ring()
         self.stories = Stories()
@@ -102,6 +108,7 @@ class History:
         self.endings: deque[Ending] = deque(maxlen=_MOST_ENDINGS)
         self._exits: deque[tuple[int, int]] = deque(maxlen=_MOST_ENDINGS)
         self._on_watch = on_watch
+        self._trail_of = trail_of
         self._unseen: deque[tuple[Arrived, Closing, float]] = deque(maxlen=_MOST_UNSEEN)
         self._until = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -167,8 +174,8 @@ class History:
             boot_ms=round(boot_ms, 1),
         )
 
-    def isolate_ended(self, isolate: Isolate, rays: tuple[str, ...]) -> None:
-        """`isolate` is gone, and had the requests `rays`."""
+    def isolate_ended(self, isolate: Isolate, rays: Mapping[int, str]) -> None:
+        """`isolate` is gone, and had the requests `rays`, by the numbers of their events."""
         ending = Ending(
             pid=isolate.pid,
             generation=isolate.generation,
@@ -178,6 +185,7 @@ class History:
             served=isolate.served,
             age_s=time.monotonic() - isolate.started,
             was_watched=self.is_watching,
+            trail=self._trail_of(isolate.pid),
             status=next((status for pid, status in self._exits if pid == isolate.pid), None),
         )
         self.endings.append(ending)
@@ -187,7 +195,7 @@ class History:
             pid=ending.pid,
             generation=ending.generation,
             cause=ending.cause,
-            in_flight=list(rays),
+            in_flight=[*rays.values()],
             age_s=round(ending.age_s, 3),
         )
 

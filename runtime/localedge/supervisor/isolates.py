@@ -281,7 +281,7 @@ class Isolate:
             self.outgoing.end()
         exchanges, self.exchanges = self.exchanges, {}
         if self.history is not None:
-            self.history.isolate_ended(self, tuple(one.ray for one in exchanges.values()))
+            self.history.isolate_ended(self, {n: one.ray for n, one in exchanges.items()})
         for exchange in exchanges.values():
             exchange.is_over = True
             exchange.fail(self.doom)

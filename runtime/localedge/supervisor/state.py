@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localedge.errors import Exit, OperatorError
+from localedge.isolate.steps import FOLDER as TRAILS
 from localedge.supervisor.folders import remove_unheld
 
 RUN_FILE: Final = "run.json"
@@ -77,6 +79,7 @@ def _tidy(state: Path) -> None:
     left = _read(state)
     if left is not None and left.temporary is not None:
         remove_unheld(Path(left.temporary))
+    shutil.rmtree(state / TRAILS, ignore_errors=True)
     for name in (RUN_FILE, _DRAFT):
         (state / name).unlink(missing_ok=True)
 

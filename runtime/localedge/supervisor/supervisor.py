@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from localedge.errors import Exit, OperatorError
 from localedge.isolate.boot import Boot
+from localedge.isolate.secrets import Mask
+from localedge.isolate.steps import Step, taken
 from localedge.project.models import Project
 from localedge.supervisor import state as state_folder
 from localedge.supervisor import valkey
@@ -60,7 +62,7 @@ class Supervisor:
         self.kv_url: str | None = None
         self._kv_started: asyncio.Task[None] | None = None
         self.clock = EdgeClock()
-        self.history = History(self._watch)
+        self.history = History(self._watch, self._trail_of)
         self._services = Services(self.pools, self.clock, tasks.create_task)
         self._losses: deque[float] = deque(maxlen=_MOST_LOSSES)
         self._working: list[asyncio.Task[None]] = []
@@ -174,6 +176,12 @@ class Supervisor:
     def _watch(self, is_wanted: bool) -> None:
         for pool in self.pools:
             pool.watch(is_wanted)
+
+    def _trail_of(self, pid: int) -> tuple[Step, ...]:
+        projects = [pool.project for pool in self.pools]
+        secrets = [value for project in projects for value in project.secrets.values()]
+        drives = [drive for project in projects for drive in project.attached.hyperdrive]
+        return taken(self.state, pid, Mask((*secrets, *(drive.password for drive in drives))))
 
     def _recorded(self, record: Record, at_s: float) -> None:
         self.history.line(record, at_s)

@@ -177,8 +177,7 @@ function placeOf(place, one) {
   const nothing = !place.before.length && !place.under_way.length;
   return el("section", { class: "place", "aria-label": `Where ${name} was` },
     el("h4", {}, el("a", { href: `./../#${place.ray}` }, name)),
-    nothing ? el("p", { class: "dim" }, one.was_watched ? "It was in no call, and had made none."
-      : "Nobody was looking, so its calls were not recorded. They are from now on: send it again.") : null,
+    nothing ? el("p", { class: "dim" }, "It was in no call, and had made none.") : null,
     el("ol", { class: "calls" },
       place.before.map((call) => el("li", { dataset: { state: call.ended.error ? "bad" : "done" } },
         callName(call), el("span", { class: "took" }, call.ended.error ?? duration(call.ended.ms)))),
