@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from edgestate.bindings import D1Binding
-from edgestate.team import D1Record, DeadLetters, Deadlines, Desk, life_of, take_seat
+from edgestate.team import D1Record, DeadLetters, Deadlines, Desk, Event, life_of, take_seat
 from localedge.errors import OperatorError
 from localedge.inspector import team_sql as sql
 from localedge.inspector.agents_data import batch_of, lease_shown, rows_of
@@ -71,16 +71,11 @@ async def life(db: D1Binding, id_: str) -> LifeShown:
             f"nothing is known of {id_}.",
             "Give the id of a trace, a goal, a subtask, a saga, or a correlation id.",
         )
-    shown = events[-MOST_EVENTS:]
+    members = {row["agent_id"] for row in await rows_of(db, sql.AGENTS)}
+    shown = [_event(event, members) for event in events[-MOST_EVENTS:]]
     agents = dict.fromkeys(event.agent_id for event in shown if event.agent_id)
     return LifeShown(
-        id=id_,
-        agents=tuple(agents),
-        events=tuple(
-            EventShown(**{name: getattr(event, name) for name in EventShown.model_fields})
-            for event in shown
-        ),
-        is_cut=len(shown) < len(events),
+        id=id_, agents=tuple(agents), events=tuple(shown), is_cut=len(shown) < len(events)
     )
 
 
@@ -99,6 +94,15 @@ async def requeue(db: D1Binding, letter_id: int) -> None:
     record = _record(db)
     seat = await take_seat(record, rows[0]["agent_id"])
     await DeadLetters(Desk(record, seat)).requeue(letter_id)
+
+
+def _event(event: Event, members: Collection[str]) -> EventShown:
+    fields = {name: getattr(event, name) for name in EventShown.model_fields}
+    # Whoever holds a saga is named with its incarnation behind it.
+    name, _, incarnation = (event.agent_id or "").rpartition(" ")
+    if incarnation and name in members and event.agent_id not in members:
+        fields["agent_id"] = name
+    return EventShown(**fields)
 
 
 def _record(db: D1Binding) -> D1Record:

@@ -46,3 +46,4 @@ FROM sagas WHERE lease_holder IS NOT NULL AND lease_expires_at > ?1
   AND status IN ('running', 'compensating')
 ORDER BY lease_expires_at LIMIT 200"""
 PLANNER: Final = "SELECT agent_id FROM team_agents WHERE role = 'planner'"
+AGENTS: Final = "SELECT agent_id FROM team_agents"

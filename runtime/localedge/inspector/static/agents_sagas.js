@@ -41,7 +41,7 @@ export function sagasTab(panel, context) {
       el("td", { class: "name" }, el("button", { type: "button", class: "opener",
         onclick: () => toTrace(letter.ref) }, letter.ref),
       el("span", { class: "dim small reason" }, letter.reason,
-        letter.step >= 0 ? `, step ${letter.step}` : "", `, ${letter.attempts} attempts`)),
+        letter.step >= 0 ? `, step ${letter.step}` : "", `, ${letter.attempts} ${letter.attempts === 1 ? "attempt" : "attempts"}`)),
       el("td", { class: "dim small" }, moment(letter.created_at)),
       el("td", { class: "number" }, letter.requeued_at === null ? button
         : el("span", { class: "dim small" }, `put back ${moment(letter.requeued_at)}`)));

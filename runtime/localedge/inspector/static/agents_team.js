@@ -75,7 +75,8 @@ function memberOf(member) {
     : `seen ${span(Math.max(0, member.seen_ms_ago) / 1000)} ago`;
   return el("div", { class: "card member" },
     el("div", { class: "bar" }, el("strong", {}, member.agent_id), badge(member.role, "open")),
-    el("span", { class: "dim small" }, `${seen}, load ${Math.round(member.load * 100)} %`,
+    el("span", { class: "dim small" }, seen,
+      member.seen_ms_ago === null ? "" : `, load ${Math.round(member.load * 100)} %`,
       member.task_id ? [", on ", el("code", {}, member.task_id)] : null));
 }
 
@@ -124,16 +125,17 @@ function eventOf(event, at, { columns, others, from, open }) {
   const x = (column) => 10 + column * COLUMN;
   const width = x(columns - 1) + 12;
   return el("li", { dataset: { tone: toneOf(event.kind) } },
-    svg("svg", { class: "trace-rail", width, height: 40, viewBox: `0 0 ${width} 40`,
+    svg("svg", { class: "trace-rail", width, height: 24, viewBox: `0 0 ${width} 24`,
       "aria-hidden": "true" },
+    // Beyond its own height, so that the rails of all events are one.
     Array.from({ length: columns }, (_, column) => svg("line", { x1: x(column), x2: x(column),
-      y1: 0, y2: 40 })),
+      y1: -400, y2: 400 })),
     from !== undefined && from !== at ? svg("line", { class: "trace-hand", x1: x(from),
-      x2: x(at), y1: 20, y2: 20 }) : null,
-    svg("circle", { cx: x(at), cy: 20, r: 6, dataset: { place: at === others ? "none" : at % 6 } })),
+      x2: x(at), y1: 12, y2: 12 }) : null,
+    svg("circle", { cx: x(at), cy: 12, r: 6, dataset: { place: at === others ? "none" : at % 6 } })),
     el("time", { class: "mono dim small" }, clockTime(event.created_at)),
     el("div", {}, el("strong", {}, event.kind), " ", el("button", { type: "button",
-      class: "link mono small", onclick: () => open(event.ref) }, event.ref),
+      class: "link mono small", title: event.ref, onclick: () => open(event.ref) }, short(event.ref, 26)),
     event.agent_id ? el("span", { class: "dim small" }, ` ${event.agent_id}`) : null,
     el("div", { class: "dim small detail-line", title: short(event.detail, 2000) },
       Object.entries(event.detail).filter(([, value]) => value !== null && value !== "")
