@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from tests.project.projects import loaded, toml
 from tests.runtime.edge import Edge, edge, write_project
@@ -93,12 +92,19 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="module")
-async def strict(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A server with --strict; nothing of it is in the project's table."""
+async def started(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server with --strict, and what was in its log when its first answer came."""
     folder = tmp_path_factory.mktemp("strict")
     write_project(folder, ASKED, config=BINDINGS)
     async with edge(folder, "--strict") as server:
-        yield server
+        await server.get("/inline")
+        yield server, [*server.log]
+
+
+@pytest.fixture(scope="module")
+def strict(started: tuple[Edge, list[str]]) -> Edge:
+    """A server with --strict; nothing of it is in the project's table."""
+    return started[0]
 
 
 async def asked(server: Edge, path: str) -> dict[str, Any]:
@@ -180,25 +186,54 @@ async def test_to_thread_runs_inline(strict: Edge) -> None:
     assert await asked(strict, "inline") == {"answer": True}
 
 
+DRAWS = {
+    "random": ("random.random()", "Cannot use random.random() outside of request context"),
+    "timer": ("setTimeout(print, 0)", "Disallowed operation called within"),
+    "crypto": ("crypto.randomUUID()", "Disallowed operation called within"),
+    "subtle": (
+        "subtle.SUBTLE['generateKey'].function({'name': 'HMAC', 'hash': 'SHA-256'}, 1, ['sign'])"
+        ".send(None)",
+        "Disallowed operation called within",
+    ),
+}
+
+
+async def all_failures(server: Edge) -> dict[str, Any] | None:
+    """Why each worker was not loaded, once none was."""
+    workers = (await server.get("/cdn-cgi/localedge/status")).json()["workers"]
+    found = {worker["name"]: worker["failure"] for worker in workers}
+    return found if all(found.values()) else None
+
+
 @pytest.mark.processes
-@pytest.mark.parametrize(
-    ("top", "text"),
-    [
-        ("import random\nrandom.random()", "Cannot use random.random() outside of request context"),
-        ("from js import setTimeout\nsetTimeout(print, 0)", "Disallowed operation called within"),
-        ("from js import crypto\ncrypto.randomUUID()", "Disallowed operation called within"),
-    ],
-)
-async def test_a_worker_that_draws_at_import_does_not_load(
-    tmp_path: Path, top: str, text: str
-) -> None:
-    write_project(tmp_path, f"{top}\n{ASKED}", config=BINDINGS, local="import_guard = true")
+async def test_workers_that_draw_at_import_do_not_load(tmp_path: Path) -> None:
+    top = "import random\nfrom js import crypto, setTimeout\nfrom localedge.sdk.web import subtle\n"
+    for name, (statement, _) in DRAWS.items():
+        source = f"{top}{statement}\n{ASKED}"
+        write_project(tmp_path / name, source, config=BINDINGS, local="import_guard = true")
+        config = tmp_path / name / "wrangler_like.toml"
+        config.write_text(config.read_text("utf-8").replace("tested", name), "utf-8")
+    configs = [word for name in DRAWS for word in ("-c", f"../{name}/wrangler_like.toml")]
+
+    async with edge(tmp_path / "random", *configs) as server:
+        first = await server.get("/kv")
+        failures = await wait_until(lambda: all_failures(server))
+
+    assert first.status_code == 500
+    assert {name: DRAWS[name][1] in str(failures[name]) for name in DRAWS} == dict.fromkeys(
+        DRAWS, True
+    )
+
+
+@pytest.mark.processes
+async def test_each_limit_has_a_key_of_its_own(tmp_path: Path) -> None:
+    write_project(tmp_path, ASKED, config=BINDINGS, local="kv_call_limit = true")
 
     async with edge(tmp_path) as server:
-        answer = await server.get("/kv")
+        kv, d1 = await asked(server, "kv"), await asked(server, "d1")
 
-    assert answer.status_code == 500
-    assert text in answer.text
+    assert kv["text"] == TOO_MANY
+    assert d1 == {"answer": None}
 
 
 @pytest.mark.processes
@@ -246,24 +281,17 @@ async def test_the_reference_worker_runs_under_strict(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
-async def test_dev_says_in_one_line_what_the_check_found(tmp_path: Path) -> None:
-    write_project(tmp_path, ASKED, config=BINDINGS)
-
-    async with edge(tmp_path) as server:
-        line = await server.wait_log("The check found ")
+async def test_dev_says_in_one_line_what_the_check_found(strict: Edge) -> None:
+    line = await strict.wait_log("The check found ")
 
     assert line.startswith("The check found 3 errors and ")
     assert line.endswith("See: localedge check")
 
 
 @pytest.mark.processes
-async def test_the_check_does_not_come_before_the_first_response(tmp_path: Path) -> None:
-    write_project(tmp_path, ASKED, config=BINDINGS)
+async def test_the_check_does_not_come_before_the_first_response(
+    started: tuple[Edge, list[str]],
+) -> None:
+    _, said = started
 
-    async with edge(tmp_path) as server:
-        answer = await server.get("/inline")
-        said = [line for line in server.log if line.startswith("The check found")]
-
-    assert isinstance(answer, httpx.Response)
-    assert said == []
-    assert await wait_until(lambda: server.process.returncode == 0)
+    assert [line for line in said if line.startswith("The check found")] == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from localedge.errors import JsException
@@ -20,12 +20,18 @@ TOO_MANY: Final = (
 
 
 class CallLimits:
-    """Refuses the calls of an event beyond `LIMITS`; what `waitUntil` goes on with counts too."""
+    """Refuses the calls of an event beyond `LIMITS`; what `waitUntil` goes on with counts too.
+
+    Shape: `kinds` of bindings are limited, others not.
+    """
+
+    def __init__(self, kinds: Iterable[str]) -> None:
+        self._limits = {kind: LIMITS[kind] for kind in kinds}
 
     async def before(self, call: Call) -> None:
         """Count `call`. Errors: JsException when it is one too many."""
         event = EVENT.get()
-        most = LIMITS.get(call.kind)
+        most = self._limits.get(call.kind)
         if event is None or most is None:
             return
         count = event.calls[call.kind] = event.calls.get(call.kind, 0) + 1

@@ -16,8 +16,9 @@ from localedge.project.models import Project
 def tighten(project: Project, probe: Probe) -> AbstractContextManager[None]:
     """Turn on what `project` asks for; returned is the block to import the worker in."""
     local = project.local
-    if local.call_limits:
-        probe.attach(CallLimits())
+    limited = {"kv": local.kv_call_limit, "d1": local.d1_call_limit}
+    if any(limited.values()):
+        probe.attach(CallLimits(kind for kind, is_limited in limited.items() if is_limited))
     if local.thread_guard:
         from localedge.isolate.thread_guard import refuse_threads
 

@@ -16,7 +16,8 @@ from localedge.project.reading import refusal
 STRICT: Mapping[str, Json] = {
     "consistency": "eventual",
     "write_rate": "enforce",
-    "call_limits": True,
+    "kv_call_limit": True,
+    "d1_call_limit": True,
     "import_guard": True,
     "thread_guard": True,
 }

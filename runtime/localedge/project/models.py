@@ -65,7 +65,8 @@ class Local(Frozen):
     write_rate: Literal["off", "warn", "enforce"] = "off"
     time_travel_mb: int = Field(default=256, ge=0)
     time_travel_copies: int = Field(default=120, ge=1)
-    call_limits: bool = False
+    kv_call_limit: bool = False
+    d1_call_limit: bool = False
     import_guard: bool = False
     thread_guard: bool = False
     strict: bool = False
