@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 from tests.browser.conftest import SIZES, Seat
 
-VIEWS = {"": "Live", "isolates": "Isolates", "clock": "Clock"}
+VIEWS = ("", "isolates", "kv", "d1", "agents", "clock")
 
 pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.inspector.shop import SECRET, SOURCE, get
@@ -101,11 +102,12 @@ async def test_a_crash_that_nobody_saw_shows_where_it_was(tmp_path: Path) -> Non
         assert [line["text"] for line in place["lines"]] == ["last words"]
 
 
-async def places(server: Edge) -> list[dict[str, object]]:
-    async def ended() -> list[dict[str, object]]:
-        found: list[dict[str, object]] = [
+async def places(server: Edge) -> list[dict[str, Any]]:
+    async def ended() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = [
             place for one in (await get(server, "isolates"))["ended"] for place in one["in_flight"]
         ]
         return found
 
-    return await wait_until(ended)
+    found: list[dict[str, Any]] = await wait_until(ended)
+    return found

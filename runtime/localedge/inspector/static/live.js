@@ -147,8 +147,13 @@ function rowOf(one) {
   set(pid, one.pid ?? "");
   set(ms, one.ms === undefined ? duration(Date.now() - one.at) : duration(one.ms));
   row.dataset.tone = toneOf(one);
-  row.setAttribute("aria-selected", String(one.ray === state.opened));
+  mark(row, one.ray === state.opened);
   return row;
+}
+
+function mark(row, isOpened) {
+  if (isOpened) row.setAttribute("aria-current", "true");
+  else row.removeAttribute("aria-current");
 }
 
 function set(node, text) {
@@ -183,7 +188,7 @@ async function openRequest(ray, { quiet = false } = {}) {
   const isNew = state.opened !== ray;
   state.opened = ray;
   history.replaceState(null, "", `#${ray}`);
-  for (const [other, row] of rows) row.setAttribute("aria-selected", String(other === ray));
+  for (const [other, row] of rows) mark(row, other === ray);
   let found;
   try {
     found = await api(`requests/${ray}`);
@@ -208,7 +213,7 @@ function closeRequest() {
   $("detail").replaceChildren();
   delete document.body.dataset.opened;
   history.replaceState(null, "", location.pathname);
-  row?.setAttribute("aria-selected", "false");
+  if (row) mark(row, false);
   row?.querySelector("button").focus();
 }
 
