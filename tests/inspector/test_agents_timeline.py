@@ -77,7 +77,7 @@ def whole(*steps: StepShown, status: str = "completed", changed: int = 50_000) -
 
 
 def ending(pid: int, ms: int, cause: str = "killed") -> tuple[int, Ending]:
-    return START_MS + ms, Ending(pid, 1, START_MS + ms, cause, ("ray",), 1, 1.0, was_watched=True)
+    return START_MS + ms, Ending(pid, 1, START_MS + ms, cause, {1: "ray"}, 1, 1.0, was_watched=True)
 
 
 def drawn(

@@ -108,7 +108,7 @@ def _crashes(
         if place is None and is_known:
             continue
         said = _CAUSES.get(ending.cause, f"ended: {ending.cause}")
-        ray = ending.rays[0] if ending.rays else None
+        ray = next(iter(ending.rays.values()), None)
         text = f"isolate {ending.pid} {said}"
         yield MarkShown(at_ms=at_ms, kind="crash", lane=place, text=text, ray=ray)
 
