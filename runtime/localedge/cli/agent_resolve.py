@@ -12,6 +12,7 @@ from edgestate.models import VersionedTaskState
 from edgestate.statuses import Decision
 from localedge.cli.agent_list import task_whole
 from localedge.cli.agent_state import AsJson, Config, Db, Env, PersistTo, Place, TaskId, agent_state
+from localedge.cli.progress import progress
 from localedge.cli.server import order, running_server
 from localedge.errors import Exit, OperatorError
 from localedge.inspector import agents_data
@@ -84,7 +85,9 @@ def resume(
     run = running_server(config, persist_to)
     if task is not None:
         asyncio.run(_make_free(place, task, take))
-    fired = order(run, "api/agents/resume", within_s=_LONGEST_S, database=found.entry.storage_id)
+    database = found.entry.storage_id
+    with progress("Waiting for the worker"):
+        fired = order(run, "api/agents/resume", within_s=_LONGEST_S, database=database)
     after = asyncio.run(task_whole(place, task)).task if task is not None else None
     is_done = fired["outcome"] == "ok"
     cron = f"the cron {fired['cron']} of {fired['worker']}"

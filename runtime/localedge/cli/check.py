@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
+from localedge.cli.progress import progress
 from localedge.errors import Exit
 from localedge.port.check.checking import check_project
 from localedge.port.check.finding import Finding
@@ -40,7 +41,8 @@ def check(
     """
     configs = [config] if config else None
     (arguments,) = load_arguments(cwd=Path.cwd(), process_env=os.environ, configs=configs, env=env)
-    root, findings = examine(arguments)
+    with progress("Checking the project"):
+        root, findings = examine(arguments)
     typer.echo(as_json_text(findings, root) if as_json else as_text(findings, root))
     has_failed = any(finding.rule.level == "error" for finding in findings)
     raise typer.Exit(int(Exit.FAILED if has_failed else Exit.DONE))

@@ -42,6 +42,7 @@ from localedge.cli.d1_target import (
     require_project,
     target,
 )
+from localedge.cli.progress import progress
 from localedge.cli.server_clock import its_clock
 from localedge.d1 import rules
 from localedge.d1.database import D1Database
@@ -213,7 +214,9 @@ def execute(
         found = target(flags, project, database)
         output.tell(f"Executing on local database {database} ({found.entry.storage_id}):")
         timeout_s = _IMPORT_TIMEOUT_S if path else rules.QUERY_TIMEOUT_S
-        results = output.plain_results(asyncio.run(_execute(found, split(sql), timeout_s)))
+        with progress("Running statements"):
+            done = asyncio.run(_execute(found, split(sql), timeout_s))
+        results = output.plain_results(done)
     output.tell(output.executed(len(results)))
     if sys.stdout.isatty() and not json:
         output.print_rows(results)
@@ -267,9 +270,11 @@ async def _apply(
     try:
         async with _opened(found) as database:
             await d1_time_travel.keep_before(found)
-            async for done in Migrations(migrations, database, found.table).apply(names):
-                applied.append(done)
-                output.tell(output.executed(done.commands))
+            with progress("Applying migrations", len(names)) as advance:
+                async for done in Migrations(migrations, database, found.table).apply(names):
+                    applied.append(done)
+                    advance(len(applied))
+                    output.tell(output.executed(done.commands))
     finally:
         took_ms = (time.monotonic() - started) * 1000
         if not is_quiet:

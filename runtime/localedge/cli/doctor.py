@@ -23,6 +23,7 @@ from localedge.cli.doctor_checks import (
     check_state,
 )
 from localedge.cli.doctor_team import team
+from localedge.cli.progress import progress
 from localedge.errors import Exit, OperatorError
 from localedge.project import load
 from localedge.project.loading import locate
@@ -63,7 +64,8 @@ def doctor(
     (arguments,) = load_arguments(cwd=Path.cwd(), process_env=os.environ, configs=configs, env=env)
     project, first = _look_for_project(arguments)
     state = persist_to.resolve() if persist_to else project.state if project else None
-    findings = asyncio.run(_examine(first, project, port, state))
+    with progress("Examining this machine"):
+        findings = asyncio.run(_examine(first, project, port, state))
     typer.echo(as_text(findings) if not as_json else as_json_text(findings))
     failed = [finding for finding in findings if finding.status == "fail"]
     raise typer.Exit(int(min((f.exit for f in failed), key=_ORDER.index)) if failed else 0)

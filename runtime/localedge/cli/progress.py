@@ -67,7 +67,12 @@ class _Shown:
             if self._total is not None:
                 columns += [BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f}")]
             bar = Progress(
-                *columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True
+                *columns,
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+                # Results stay on stdout, whoever reads that.
+                redirect_stdout=False,
             )
             task = bar.add_task(self._title, total=self._total, completed=self._done)
             bar.start()

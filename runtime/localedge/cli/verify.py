@@ -15,6 +15,7 @@ import uvloop
 
 from localedge.cli import recording
 from localedge.cli.output import Printer
+from localedge.cli.progress import progress
 from localedge.errors import Exit, OperatorError
 from localedge.port.verify.report import as_json, as_text
 from localedge.port.verify.sources import read_plan
@@ -99,7 +100,10 @@ def verify(
     )
     project = load(**arguments)
     plan = read_plan(source)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with (
+        progress("Comparing both sides"),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         said = printer.record if verbose else _nothing
         report = runner.run(verified(project, plan, wishes, on_record=said))
     typer.echo(as_json(report) if as_json_ else as_text(report, shutil.get_terminal_size().columns))
