@@ -40,6 +40,7 @@ test-browser: $(STAMP)
 	@.ci/test-browser
 
 test-long: $(STAMP)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,edge]'
 	@LOCALEDGE_HYPOTHESIS=long $(BIN)/pytest -q -m long --timeout 3600
 
 # Timed against others, on this machine, in one run; writes docs/benchmarks.md.
@@ -51,7 +52,7 @@ bench: $(STAMP)
 	@$(BIN)/python -m bench.probe
 
 crash-table: $(STAMP)
-	@$(BIN)/python -m localedge.explore.crash_table
+	@$(BIN)/python -m tests.explore.crash_table
 
 demo-team: $(STAMP)
 	@$(BIN)/python -m tests.demo_team

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -175,3 +177,40 @@ def test_wrangler_would_deploy_a_worker_from_the_top_of_its_project(
 
         assert done.returncode == 0, done.stderr
         assert "parts/one.py" in done.stdout
+
+
+def test_each_command_of_the_guide_that_needs_no_account_is_carried_out(
+    wrangler: Wrangler, tmp_path: Path
+) -> None:
+    for name in ("wrangler_like.toml", "worker", "migrations", "pyproject.toml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    folder, seen = tmp_path, []
+
+    for line in guide():
+        match shlex.split(line):
+            case ["localedge", *arguments]:
+                localedge(folder, *arguments)
+            case ["cd", name]:
+                folder = folder / name
+            case ["npx", "wrangler", *arguments]:
+                done = wrangler.run(folder, *arguments)
+                assert done.returncode == 0, done.stderr
+        seen.append(line.split()[:2])
+
+    assert seen.count(["npx", "wrangler"]) == 2
+    assert [["localedge", verb] for verb in ("check", "verify", "export")] == seen[:3]
+
+
+def guide() -> list[str]:
+    """The lines of docs/porting.md that are for the shell and need no account."""
+    text = (ROOT / "docs" / "porting.md").read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def test_the_guide_has_the_commands_that_an_export_prints(reference: Path) -> None:
+    text = (ROOT / "docs" / "porting.md").read_text("utf-8")
+    told = json.loads(localedge(ROOT, "export", str(reference), "--force", "--json"))
+
+    lines = [line.replace(f"cd {reference}", "cd edge") for line in told["commands"]]
+    assert [line for line in lines if f"\n{line}\n" not in text] == []

@@ -21,7 +21,7 @@ from localedge.port.verify.parts import Parts
 
 pytestmark = pytest.mark.edge
 PROGRAMS = {"kv": kv.PROGRAMS, "d1": d1.PROGRAMS}
-IN_A_MINUTE = {"kv": 150, "d1": 100}
+IN_A_MINUTE = {"kv": 300, "d1": 200}
 AT_ONCE = 100
 
 
