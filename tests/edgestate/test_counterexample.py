@@ -4,122 +4,72 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.edgestate import counterexample
+from tests.explore.scenarios import document
 
 from localedge.errors import JsException
-from localedge.explore.crash import Ending, Explorer
-from localedge.explore.death import tool_call
-from localedge.explore.scenario import Answer, Stored
-from localedge.explore.world import World
-from localedge.probe import Call, Probe
+from localedge.explore import Outcome, Scenario
+from localedge.explore.choices import DEATHS
+from localedge.explore.crashes import Crashes, Share
+from localedge.explore.exploring import replayed
+from localedge.explore.lab import opened
+from localedge.explore.outcome import Verdict
 
-pytestmark = pytest.mark.anyio
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentTask:
-    """A `Scenario`: the document's loop on its KV store."""
-
-    steps: int
-    lease_s: float = 61.0
-
-    @property
-    def name(self) -> str:
-        return f"the document's loop, {self.steps} steps"
-
-    async def prepare(self, world: World) -> None:
-        return None
-
-    async def request(self, env: Any, probe: Probe, world: World) -> Answer:
-        async def execute_step(step: dict[str, Any]) -> dict[str, int]:
-            index = step["stepIndex"]
-
-            async def effect() -> dict[str, int]:
-                world.effects.happen(f"step {index}", key=None, worker=world.worker)
-                return {"step": index}
-
-            return await probe.run(tool_call("act", index), effect)
-
-        store = counterexample.KVStateStore(env.KV)
-        await counterexample.run_agent_with_state("go", "s", store, execute_step, self.steps)
-        return Answer.DONE
-
-    async def decide(self, env: Any, world: World) -> None:
-        raise AssertionError("the document asks nobody")
-
-    async def stored(self, world: World) -> Stored:
-        text = await world.env(Probe()).KV.get("agent:task:task-of-s")
-        if text is None:
-            return Stored(frozenset(), False)
-        task = json.loads(text)
-        done = [s for s in task["steps"] if s["status"] == "success"]
-        successes = frozenset((s["stepIndex"], json.dumps(s["output"])) for s in done)
-        return Stored(successes, task["status"] == "completed")
-
-    async def committed(self, world: World) -> tuple[int, object]:
-        return 0, None
-
-    def step_of(self, call: Call) -> int:
-        return int(str(call.arguments[0]))
+HERE = Path(__file__).parent
 
 
-async def _undisturbed(steps: int) -> Ending:
-    with World() as world:
-        explorer = Explorer(DocumentTask(steps), world)
-        ending, _ = await explorer.run(await explorer.begin(), {}, label="undisturbed")
-    return ending
+def _undisturbed(scenario: Scenario) -> Verdict:
+    with opened(scenario, HERE) as lab:
+        return replayed(lab, ())[0]
 
 
-async def _singles(steps: int) -> list[Ending]:
-    with World() as world:
-        explorer = Explorer(DocumentTask(steps), world)
-        start = await explorer.begin()
-        return [ending async for ending, _, _, _ in explorer.singles(start)]
+def _deaths(scenario: Scenario) -> list[Verdict]:
+    with opened(scenario, HERE) as lab:
+        return [v for v in Crashes(lab, modes=DEATHS[:2]).runs(Share()) if v.choices]
 
 
 @pytest.mark.parametrize("steps", [1, 4, 7, 10])
-async def test_the_completion_is_never_stored_when_the_last_step_flushed(steps: int) -> None:
-    ending = await _undisturbed(steps)
-
-    assert ending.lost[:1] == ["the completion"]
+def test_the_completion_is_never_stored_when_the_last_step_flushed(steps: int) -> None:
+    assert _undisturbed(document.completing(steps)).outcome is Outcome.LOST
 
 
 @pytest.mark.parametrize("steps", [2, 3, 5, 6])
-async def test_the_completion_is_stored_otherwise(steps: int) -> None:
-    ending = await _undisturbed(steps)
-
-    assert ending.is_clean
+def test_the_completion_is_stored_otherwise(steps: int) -> None:
+    assert _undisturbed(document.completing(steps)).is_clean
 
 
-async def test_most_deaths_repeat_effects() -> None:
-    endings = [e for e in await _singles(6) if e.label.endswith(("before", "after"))]
+def test_most_deaths_repeat_effects() -> None:
+    verdicts = _deaths(document.acting(6))
 
-    assert sum(bool(e.twice) for e in endings) > len(endings) * 2 / 3
-    assert max(len(e.twice) for e in endings) >= 4
-
-
-async def test_finished_steps_run_again_because_the_pointer_never_moves() -> None:
-    endings = await _singles(6)
-
-    assert any(0 in ending.rerun for ending in endings)
+    twice = [v for v in verdicts if v.outcome is Outcome.DUPLICATE]
+    assert len(twice) > len(verdicts) * 2 / 3
+    assert max(v.findings[0].text.count("happened 2 times") for v in twice) >= 4
 
 
-async def test_a_task_that_dies_before_its_first_step_ended_was_never_stored() -> None:
-    with World() as world:
-        explorer = Explorer(DocumentTask(3), world)
-        _, trace = await explorer.run(await explorer.begin(), {}, label="", is_recording=True)
+def test_finished_steps_run_again_because_the_pointer_never_moves() -> None:
+    last = _deaths(document.acting(6))[-1]
 
-    first_effect = min(point for point, call in trace.calls.items() if call.kind == "tool")
-    assert trace.before[first_effect].entries == {}
+    assert last.findings[0].text.startswith("step 0 happened 2 times, step 1 happened 2 times")
+
+
+def test_a_task_that_dies_before_its_first_step_ended_was_never_stored() -> None:
+    with opened(document.acting(3), HERE) as lab:
+        trace = Crashes(lab).play(lab.start, (), is_recording=True).trace
+
+    first_effect = next(
+        info for _, info in sorted(trace.points.items()) if info.call.kind == "tool"
+    )
+    assert first_effect.state.namespaces[0].entries == {}
 
 
 # --- races, by hand: two workers whose calls take turns ---
 
 
+@pytest.mark.anyio
 async def test_the_document_lock_is_given_to_everybody(kv: Any) -> None:
     first = await counterexample.acquire_task_lock(kv, "t", "a", 60)
     second = await counterexample.acquire_task_lock(kv, "t", "b", 60)
@@ -127,11 +77,13 @@ async def test_the_document_lock_is_given_to_everybody(kv: Any) -> None:
     assert (first, second) == (True, True)
 
 
+@pytest.mark.anyio
 async def test_the_document_lock_throws_with_its_own_default(kv: Any) -> None:
     with pytest.raises(JsException, match="at least 60"):
         await counterexample.acquire_task_lock(kv, "t", "a")
 
 
+@pytest.mark.anyio
 async def test_both_writers_of_one_version_succeed_and_one_is_lost(kv: Any) -> None:
     task = {"taskId": "t", "version": 1}
     await kv.put("agent:task:t", json.dumps(task))
@@ -144,12 +96,14 @@ async def test_both_writers_of_one_version_succeed_and_one_is_lost(kv: Any) -> N
     assert [result["success"] for result in results] == [True, True]
 
 
+@pytest.mark.anyio
 async def test_a_task_that_expired_is_resurrected_by_any_version(kv: Any) -> None:
     result = await counterexample.save_task_with_version(kv, {"taskId": "t", "version": 99})
 
     assert result["success"]
 
 
+@pytest.mark.anyio
 async def test_tasks_saved_at_once_drop_out_of_the_index(kv: Any) -> None:
     store = counterexample.KVStateStore(kv)
     tasks = [{**counterexample.create_new_task("s", "go", 1), "taskId": f"t{n}"} for n in range(5)]
@@ -159,5 +113,6 @@ async def test_tasks_saved_at_once_drop_out_of_the_index(kv: Any) -> None:
     assert len(await store.get_tasks_by_session("s")) < 5
 
 
+@pytest.mark.anyio
 async def test_a_session_named_like_an_index_is_the_index(kv: Any) -> None:
     assert counterexample.session_key("x:tasks") == counterexample.session_tasks_key("x")

@@ -13,7 +13,7 @@ from localedge.explore.holds import (
 )
 from localedge.explore.outcome import Broken, Outcome
 from localedge.explore.outside import Order, Service
-from localedge.explore.scenario_model import Scenario, Setting
+from localedge.explore.scenario import Scenario, Setting
 from localedge.explore.stores import View
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from localedge.explore.answers import Answer, Ask, Memo, memo_of
 from localedge.explore.outcome import Broken, Outcome
 from localedge.explore.outside import Outside
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 
 
 class GaveUp(Exception):  # noqa: N818  (what the client does)

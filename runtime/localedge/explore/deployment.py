@@ -18,7 +18,7 @@ from localedge import clock
 from localedge.errors import Exit, OperatorError
 from localedge.explore.answers import Answer
 from localedge.explore.incarnation import Incarnation, WorkerKilled
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 from localedge.isolate.ownership import EVENT
 from localedge.project import load
 from localedge.project.models import Project

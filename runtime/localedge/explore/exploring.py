@@ -21,7 +21,7 @@ from localedge.explore.lab import Lab, opened
 from localedge.explore.outcome import Row, Verdict
 from localedge.explore.races import PREEMPTIONS, Races, shortest
 from localedge.explore.run import Run
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 from localedge.explore.sigkill import real_row
 from localedge.explore.staleness import Staleness
 from localedge.explore.trace import Event

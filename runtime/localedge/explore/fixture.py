@@ -10,7 +10,7 @@ from localedge.explore.choices import modes_of
 from localedge.explore.exploring import Options, Report
 from localedge.explore.exploring import explore as explored
 from localedge.explore.report_text import failure, summary, table
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 
 
 class ExplorationFailed(AssertionError):  # noqa: N818  (what the test says)

@@ -21,7 +21,7 @@ from localedge.explore.clockwork import Clockwork
 from localedge.explore.deployment import Deployment, loaded, project_of
 from localedge.explore.incarnation import INCARNATION, source_of_current, task_factory
 from localedge.explore.outside import Outside
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 from localedge.explore.seeded import installed
 from localedge.explore.stores import Stores, View
 from localedge.explore.trace import Fork

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from localedge.errors import Exit, OperatorError
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 
 
 def scenarios_of(file: Path, name: str | None = None) -> list[Scenario]:

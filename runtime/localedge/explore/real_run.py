@@ -25,7 +25,7 @@ from localedge.explore.holds import Invariant
 from localedge.explore.incarnation import INCARNATION, Incarnation, task_factory
 from localedge.explore.outcome import Broken, Finding, Outcome, Verdict
 from localedge.explore.outside import Effect, Outside
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 from localedge.explore.stores import Stores, View
 from localedge.isolate.moved_clock import MovedClock
 from localedge.kv import redis
@@ -78,6 +78,7 @@ class _Killer(Observer):
         self._meet(self._points.pop(call.number, 0), Do.AFTER)
 
     def _meet(self, point: int, mode: Do) -> None:
+        # Differs: a kill here also ends the statement under way; the platform may carry it out.
         if self._choice is not None and (point, mode) == (self._choice.point, self._choice.do):
             os.kill(os.getpid(), signal.SIGKILL)
 

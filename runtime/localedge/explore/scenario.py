@@ -1,63 +1,65 @@
-"""What is explored: a worker's request, what its client and a person do, what must hold."""
+"""What is explored: requests, what their client does after an error, and what must hold."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from localedge.explore.world import World
-from localedge.probe import Call, Probe
+from localedge.explore.holds import Invariant
+from localedge.explore.outside import Outside, Service
+from localedge.explore.watchdog import PATIENCE_S
+
+if TYPE_CHECKING:
+    from localedge.explore.client import Client
 
 
-class Answer(StrEnum):
-    """What the client is told.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The worker's project, when no config file is to be read.
 
-    Shape: `DONE`: it is finished; `ASKED`: a person has to decide; `BUSY`: someone else is at it.
+    Shape: names of KV and D1 bindings; `migrations` are SQL files or folders of them, applied to
+    every database.
     """
 
-    DONE = "done"
-    ASKED = "asked"
-    BUSY = "busy"
+    kv: tuple[str, ...] = ()
+    d1: tuple[str, ...] = ()
+    migrations: tuple[Path, ...] = ()
+    main: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """What the stores say: the finished steps with their outputs, and whether the task is over."""
+class Scenario:
+    """What one client does to a worker, and what must hold whatever happens meanwhile.
 
-    successes: frozenset[tuple[int, str]]
-    is_completed: bool
+    Shape: `client` is asynchronous and is given a Client; its `assert`s must hold too. After an
+    answer with status 5xx, or none, it waits `wait_s` seconds and asks again, `tries` times in all.
+    `service` answers the worker's `fetch`. `config` is the project's config file, by default the
+    one that is found from the scenario's folder upwards; `setting` stands for one. `vars` override
+    the project's. `setup` is given `env` and the outside once, before anything is explored.
+    `lease_s` is for how long a stalled worker sleeps: until all its leases are over. A run is
+    stuck after `max_requests` or `max_points` calls, `max_days` of the workers' time, or
+    `patience_s` seconds of the machine's.
+    """
 
-
-class Scenario(Protocol):
-    """One task, to be driven to its end whatever happens to its workers."""
+    client: Callable[[Client], Awaitable[object]]
+    must: Sequence[Invariant] = ()
+    service: Service = field(default_factory=Service)
+    name: str = ""
+    config: Path | None = None
+    setting: Setting | None = None
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    setup: Callable[[Any, Outside], Awaitable[object]] | None = None
+    tries: int = 12
+    wait_s: float = 61.0
+    lease_s: float = 61.0
+    max_requests: int = 200
+    max_points: int = 20_000
+    max_days: float = 30.0
+    patience_s: float = PATIENCE_S
 
     @property
-    def name(self) -> str:
+    def title(self) -> str:
         """What the table calls it."""
-
-    @property
-    def lease_s(self) -> float:
-        """How long the client waits after a death until a lease is surely over."""
-
-    @property
-    def steps(self) -> int:
-        """How many steps the task has."""
-
-    async def prepare(self, world: World) -> None:
-        """What is there before the first request."""
-
-    async def request(self, env: Any, probe: Probe, world: World) -> Answer:
-        """One request of the client to one worker."""
-
-    async def decide(self, env: Any, world: World) -> None:
-        """A person, who can see what happened outside, answers the open question."""
-
-    async def stored(self, world: World) -> Stored:
-        """What the stores say, read past any worker."""
-
-    async def committed(self, world: World) -> tuple[int, object]:
-        """The task's fence, and all that only a holder of the newest fence may change."""
-
-    def step_of(self, call: Call) -> int:
-        """The step that a tool call belongs to."""
+        return self.name or self.client.__name__

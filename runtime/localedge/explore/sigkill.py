@@ -31,7 +31,7 @@ from localedge.explore.jobs import shared, verdict_in, verdict_out
 from localedge.explore.lab import opened
 from localedge.explore.outcome import Row, Verdict
 from localedge.explore.real_run import Case, RealRun
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 from localedge.kv.store import Entry
 from localedge.probe import Probe
 from localedge.sdk.host import Host, set_host

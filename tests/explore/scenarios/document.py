@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tests.edgestate import counterexample as document
@@ -92,18 +93,37 @@ async def rows(view: View) -> list[str]:
     return [n.removeprefix("agent:task:") for n in names if n.startswith("agent:task:")]
 
 
-async def loop(env: Any) -> None:
-    """The document's agent: steps that each have one effect outside."""
+def loop_of(steps: int) -> Callable[[Any], Awaitable[None]]:
+    """The document's agent: `steps` steps that each have one effect outside."""
 
-    async def execute_step(step: dict[str, Any]) -> Any:
-        return await act(f"step {step['stepIndex']}", answer={"done": True})
+    async def loop(env: Any) -> None:
+        async def execute_step(step: dict[str, Any]) -> Any:
+            return await act(f"step {step['stepIndex']}", answer={"done": True})
 
-    store = document.KVStateStore(env.KV)
-    await document.run_agent_with_state("go", "s", store, execute_step, STEPS)
+        store = document.KVStateStore(env.KV)
+        await document.run_agent_with_state("go", "s", store, execute_step, steps)
+
+    return loop
 
 
-async def one_task(client: Client) -> None:
-    await client.run(loop)
+def one_task(steps: int) -> Callable[[Client], Awaitable[None]]:
+    """A client that asks for a task of so many steps."""
+    loop = loop_of(steps)
+
+    async def client(client: Client) -> None:
+        await client.run(loop)
+
+    return client
+
+
+def completing(steps: int, name: str = "completion") -> Scenario:
+    """A task whose completion has to be stored."""
+    return Scenario(one_task(steps), must=[Holds(is_completed)], setting=KV, name=name)
+
+
+def acting(steps: int, name: str = "effects") -> Scenario:
+    """A task whose effects have to happen once."""
+    return Scenario(one_task(steps), must=[EffectsAtMostOnce()], setting=KV, name=name)
 
 
 async def is_completed(view: View) -> None:
@@ -118,5 +138,5 @@ task_index = Scenario(two_tasks, must=[IndexEqualsRows(index, rows)], setting=KV
 index_later = Scenario(
     tasks_later, must=[IndexEqualsRows(index, rows)], setting=KV, name="index later"
 )
-completion = Scenario(one_task, must=[Holds(is_completed)], setting=KV, name="completion")
-effects = Scenario(one_task, must=[EffectsAtMostOnce()], setting=KV, name="effects")
+completion = completing(STEPS)
+effects = acting(STEPS)

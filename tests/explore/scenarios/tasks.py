@@ -11,6 +11,7 @@ import edgestate
 from edgestate import (
     Agent,
     Backoff,
+    CheckpointPolicy,
     D1StateStore,
     PlannedStep,
     Tool,
@@ -38,7 +39,9 @@ HOLDS = (EffectsAtMostOnce(), AgentState())
 Go = Callable[[Any], Awaitable[str]]
 
 
-def task(steps: int, effect: Effect, *, takes_s: float = 0.0) -> Go:
+def task(
+    steps: int, effect: Effect, *, takes_s: float = 0.0, policy: CheckpointPolicy | None = None
+) -> Go:
     """Worker code that runs the task of one request as far as it goes."""
 
     async def act(call: ToolCall) -> dict[str, int]:
@@ -52,9 +55,13 @@ def task(steps: int, effect: Effect, *, takes_s: float = 0.0) -> Go:
         return [PlannedStep("act", {"n": index}) for index in range(steps)]
 
     at_once = Backoff(first_s=0, cap_s=0)
-    agent = Agent(
-        tools={"act": Tool("act", act, effect, backoff=at_once, timeout_s=takes_s + 20)}, plan=plan
-    )
+    tool = Tool("act", act, effect, backoff=at_once, timeout_s=takes_s + 20)
+    policy = policy or CheckpointPolicy.every_step()
+    return going(Agent(tools={"act": tool}, plan=plan, policy=policy))
+
+
+def going(agent: Agent) -> Go:
+    """Worker code that runs what `agent` does for one request."""
 
     async def go(env: Any) -> str:
         done = await run_agent_with_lock("go", SESSION, env, agent=agent, request_id="request-1")
@@ -103,10 +110,13 @@ async def opened(env: Any, _outside: Any) -> None:
     await open_session(SESSION, "user-1", D1StateStore(env.DB))
 
 
-def scenario(steps: int, effect: Effect) -> Scenario:
+def scenario(steps: int, effect: Effect, policy: CheckpointPolicy | None = None) -> Scenario:
     """One task, one client."""
-    go = task(steps, effect)
-    name = f"{steps} steps, {effect}"
+    return asking(task(steps, effect, policy=policy), f"{steps} steps, {effect}")
+
+
+def asking(go: Go, name: str) -> Scenario:
+    """One client of a task."""
     return Scenario(client_of(go), must=HOLDS, setting=TABLES, setup=opened, name=name)
 
 
