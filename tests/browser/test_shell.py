@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 from tests.browser.conftest import SIZES, Seat
+from tests.inspector.shop import shop
+from tests.runtime.edge import edge
 
 VIEWS = ("", "isolates", "kv", "d1", "agents", "clock")
 
@@ -66,3 +70,26 @@ async def test_everything_that_can_be_used_has_a_name(seat: Seat, view: str) -> 
     )
 
     assert nameless == []
+
+
+async def test_a_page_finds_the_next_server_and_its_buttons_go_on(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    context = await chromium.new_context()
+    page = await context.new_page()
+    async with shop(tmp_path, isolates=1) as first:
+        await Seat(page, first).open()
+        await first.get("/hello?first")
+        await expect(page.locator("#requests tr")).to_contain_text("/hello?first")
+        port = first.run.port
+    await expect(page.locator("#connection")).to_have_text("not connected")
+
+    async with edge(tmp_path, "--port", str(port)) as second:
+        await expect(page.locator("#connection")).to_have_text("live", timeout=15_000)
+        await expect(page.locator("#requests tr")).to_have_count(0)
+        await second.get("/hello?second")
+        await page.get_by_role("button", name="/hello?second").click()
+        await page.get_by_role("button", name="Replay").click()
+
+        await expect(page.get_by_text("Sent again: 200, ok.")).to_be_visible()
+    await context.close()

@@ -6,12 +6,15 @@ import { story } from "./story.js";
 const MOST = 300;
 const requests = new Map(); // ray → what is known of it
 const rows = new Map(); // ray → its row
-const state = { opened: null, paused: false, held: 0, expected: null, cleared: 0 };
+const state = { opened: null, paused: false, held: 0, expected: null, cleared: 0, server: null };
 const list = $("requests");
 
 // ---- what is known ------------------------------------------------------------------------------
 
 async function start() {
+  const server = document.body.dataset.server;
+  if (state.server && state.server !== server) clear();
+  state.server = server;
   const answer = await api("requests");
   for (const one of answer.requests) if (one.at > state.cleared) merge(one.ray, one);
   draw();
