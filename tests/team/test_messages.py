@@ -114,6 +114,17 @@ async def test_a_refused_effect_leaves_the_message_unconsumed(team: Team) -> Non
     assert [m.seq for m in await worker.messages.poll()] == [message.seq]
 
 
+async def test_a_message_that_was_delivered_to_another_is_not_consumed(team: Team) -> None:
+    planner, worker = await team.planner(), await team.worker()
+    await planner.messages.send("worker-1", "note", "hello")
+    (message,) = await worker.messages.poll()
+
+    with pytest.raises(AccessDenied):
+        await planner.messages.consume(message)
+
+    assert len(await worker.messages.poll()) == 1
+
+
 async def test_a_correction_is_a_new_message_of_the_same_sender(team: Team) -> None:
     planner, worker = await team.planner(), await team.worker()
     await planner.messages.send("worker-1", "note", "2 + 2 = 5", correlation_id="sum")

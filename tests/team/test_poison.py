@@ -63,6 +63,22 @@ async def test_a_goal_that_was_reached_is_open_again_after_it_is_rolled_back(tea
     assert await planner.board.claim() is None
 
 
+async def test_what_was_done_again_after_a_snapshot_is_undone_too(team: Team) -> None:
+    await finished(team, "a")
+    planner, worker, critic = await team.planner(), await team.worker(), await team.critic()
+    await critic.reviews.reject((await critic.reviews.open())[0], reason="once more")
+    await worker.board.complete(await claimed(worker), 2, summary="two")
+    await team.run("UPDATE task_snapshots SET payload = payload || ' ' WHERE version = 2")
+
+    restored = await planner.snapshots.restore("goal")
+    cycle = (await planner.board.task("goal")).cycle
+    await planner.snapshots.roll_back(cycle, restored, reason="the newest is damaged")
+
+    task = await planner.board.task("a")
+    assert (restored.completed, restored.broken) == ({"a": 1}, ((2, "its checksum is wrong"),))
+    assert (task.status, task.attempt) == ("pending", 3)
+
+
 # --- sagas that kill, and that are not what they were ---
 
 

@@ -122,7 +122,7 @@ async def test_a_death_at_a_call_changes_nothing_of_the_outcome(
 ) -> None:
     clock = frozen("2026-12-01T00:00:00Z")
 
-    await check(empty_database, tmp_path, clock, slice(int(is_after), None, 4), is_after=is_after)
+    await check(empty_database, tmp_path, clock, slice(3 * is_after, None, 6), is_after=is_after)
 
 
 @pytest.mark.long

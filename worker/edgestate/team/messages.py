@@ -169,7 +169,8 @@ class Messages:
     async def consume(self, message: Message, *effects: Write) -> None:
         """`message` has had its `effects`, all in one transaction, and never has them again.
 
-        Errors: AlreadyConsumed if it had them; whatever refuses one of them.
+        Errors: AlreadyConsumed if it had them; AccessDenied if it was not delivered to this agent
+        (`poll`); whatever refuses one of them.
         """
         me = self._desk.me
         statements = (
@@ -180,11 +181,13 @@ class Messages:
         write = Write("consume", what, message.seq, statements, effects=effects)
 
         async def why(reason: str) -> StateError:
-            (rows,) = await self._desk.read(says(sql.SELECT_DELIVERY, message.seq, me))
-            if reason == "already_consumed" or (rows and rows[0]["consumed_at"] is not None):
+            if reason == "already_consumed":
+                (rows,) = await self._desk.read(says(sql.SELECT_DELIVERY, message.seq, me))
+                if not rows:
+                    return await self._desk.denied("consume", what)
                 return AlreadyConsumed(message.seq, me)
             if reason == "recipient_unknown":
-                return RecipientUnknown(write.what)
+                return RecipientUnknown(what)
             return VersionConflict(write.what, 0, None)
 
         await self._desk.write(write, refused=why)

@@ -63,4 +63,6 @@ ROLL_BACK: Final = """
 UPDATE task_status SET
   status = 'pending', attempt = attempt + 1, claims = 0, version = version + 1, agent_id = ?3,
   review = CASE review WHEN 'accepted' THEN 'open' ELSE review END, reason = ?4, updated_at = ?5
-WHERE root_id = ?1 AND status = 'completed' AND task_id NOT IN (SELECT key FROM json_each(?2))"""
+WHERE root_id = ?1 AND status = 'completed' AND NOT EXISTS (
+  SELECT 1 FROM json_each(?2) kept
+  WHERE kept.key = task_status.task_id AND kept.value = task_status.attempt)"""
