@@ -4,7 +4,8 @@ A worker's outgoing requests carry `traceparent` when the event belongs to a tra
 request came with a valid one, or when the worker is in a trace of edgestate. One that the worker
 set itself stays. The parent in it is the ray of the event, so that others' spans lead to its log.
 
-Source: www.w3.org/TR/trace-context (sections 2 and 3), read 2026-12-01.
+Source: www.w3.org/TR/trace-context (sections 2 and 3), and developers.cloudflare.com/workers/
+observability/traces/known-limitations, read 2026-12-01.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ def current_trace_id() -> str | None:
     return None if trace is None else trace.trace_id
 
 
+# Differs: the platform joins the calls between workers in one trace, but passes none to others.
 def outgoing() -> list[tuple[str, str]]:
     """The headers that put a request of the current event into its trace; none outside of one."""
     context = current.get()
