@@ -162,6 +162,25 @@ def test_a_step_that_its_lease_outlived_is_lost_when_the_lease_is_over() -> None
     assert (bar.status, bar.to_ms) == ("lost", START_MS + 8_000)
 
 
+def test_a_step_of_which_nobody_was_seen_dying_ended_with_the_next_crash() -> None:
+    found = drawn(
+        whole(step(0, 10, None, 1), status="waiting_tool"), died=[ending(41, 400), ending(42, 900)]
+    )
+
+    (bar,) = found.lanes[0].bars
+    assert (bar.status, bar.to_ms) == ("lost", START_MS + 400)
+
+
+def test_a_step_whose_lease_is_held_goes_on_until_now() -> None:
+    found = whole(step(0, 10, None, 1), status="running")
+    held = found.task.model_copy(update={"lease_left_ms": 5_000})
+
+    line = drawn(found.model_copy(update={"task": held}), died=[ending(41, -400)])
+
+    (bar,) = line.lanes[0].bars
+    assert (bar.status, bar.to_ms) == ("running", NOW_MS)
+
+
 def test_lanes_are_isolates_where_their_calls_name_the_holder() -> None:
     known = seen((0, row(1, "holder-a", 8_000)), (9_000, row(2, "holder-b", 17_000)))
     one = Work(41, "ray-1", START_MS, START_MS + 20, ["fence = fence + 1 … holder-a"])

@@ -105,12 +105,16 @@ async def keys(
     )
 
 
-async def value(connection: RedisConnection, namespace_id: str, key: str) -> ValueShown:
+async def value(
+    connection: RedisConnection, namespace_id: str, key: str, *, with_copies: bool = True
+) -> ValueShown:
     """A key's value, and what locations have of it. Errors: OperatorError when there is none."""
     name = key.encode("utf-8", "replace")
+    found = looking.Found((), complete=True)
     with _told():
         entry = (await connection.store(namespace_id).get(name, cache_ttl_s=0)).entry
-        found = await looking.copies_of(connection, namespace_id, name)
+        if with_copies:
+            found = await looking.copies_of(connection, namespace_id, name)
     copies = tuple(_copy(copy, entry) for copy in found.copies)
     if entry is None and not copies:
         raise no_key(key)

@@ -54,8 +54,15 @@ class _Kv:
         )
 
     async def value(self, request: Request) -> ValueShown:
-        key = parameter(request, "key")
-        return await kv_data.value(await self._stores.kv(), self._namespace(request), key)
+        key, id_ = parameter(request, "key"), self._namespace(request)
+        # Only then has anybody copies; looking for them goes through all keys of the server.
+        is_eventual = any(
+            project.local.consistency == "eventual"
+            for project in self._stores.projects
+            for entry in project.kv_namespaces
+            if entry.storage_id == id_
+        )
+        return await kv_data.value(await self._stores.kv(), id_, key, with_copies=is_eventual)
 
     async def raw(self, request: Request) -> Response:
         """All bytes of the value, to be kept as a file and never shown as a page."""

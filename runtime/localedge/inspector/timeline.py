@@ -14,7 +14,7 @@ from typing import Final
 from edgestate import clock
 from localedge.inspector.agents_journal import Known, Span
 from localedge.inspector.agents_models import StepShown, TaskWhole
-from localedge.inspector.timeline_marks import marks_of
+from localedge.inspector.timeline_marks import is_crash, marks_of
 from localedge.inspector.timeline_models import BandShown, BarShown, LaneShown, Timeline
 from localedge.inspector.timeline_works import Work
 from localedge.supervisor.history import Ending
@@ -45,6 +45,33 @@ class Lane:
         return found + [moment for bar in self.bars for moment in (bar.from_ms, bar.to_ms)]
 
 
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What is known of ends: when isolates died, and whether somebody has the task now.
+
+    Units: ms of the workers' time; `changed_ms` is when the task was last written.
+    """
+
+    deaths: dict[int, int]
+    crashes: tuple[int, ...]
+    is_held: bool
+    changed_ms: int
+    now_ms: int
+
+    def of(self, began_ms: int, pid: int | None, span: Span | None) -> int | None:
+        """When what began then, and has no end of its own, was over; None while it goes on.
+
+        Nobody runs it any more once its isolate is dead, or its lease over.
+        """
+        known = [self.deaths.get(pid or 0), None if span is None else span.to_ms]
+        over = [moment for moment in known if moment is not None and moment >= began_ms]
+        if over:
+            return min(over)
+        if self.is_held:
+            return None
+        return next((at for at in self.crashes if at >= began_ms), max(self.changed_ms, began_ms))
+
+
 def timeline(
     whole: TaskWhole,
     known: Known,
@@ -57,7 +84,14 @@ def timeline(
 
     Shape: `endings` are isolates that are gone, with when.
     """
-    lanes = _lanes(whole, known, works, {e.pid: at for at, e in endings}, now_ms)
+    ends = Ends(
+        deaths={ending.pid: at for at, ending in endings},
+        crashes=tuple(sorted(at for at, ending in endings if is_crash(ending))),
+        is_held=whole.task.lease_left_ms > 0,
+        changed_ms=ms_of(whole.task.updated_at) or now_ms,
+        now_ms=now_ms,
+    )
+    lanes = _lanes(whole, known, works, ends)
     lanes.sort(key=lambda lane: lane.from_ms)
     moments = [moment for lane in lanes for moment in lane.moments]
     created = ms_of(whole.task.created_at) or now_ms
@@ -88,9 +122,7 @@ def ms_of(text: str | None) -> int | None:
     return None if moment is None else int(moment * 1000)
 
 
-def _lanes(
-    whole: TaskWhole, known: Known, works: Sequence[Work], ends: dict[int, int], now_ms: int
-) -> list[Lane]:
+def _lanes(whole: TaskWhole, known: Known, works: Sequence[Work], ends: Ends) -> list[Lane]:
     by_pid: dict[int, Lane] = {}
     for work in works:
         lane = by_pid.setdefault(work.pid, Lane(f"isolate {work.pid}", work.pid))
@@ -107,17 +139,17 @@ def _lanes(
         if found is None:
             found = Lane(f"lease {fence}", None)
             lanes.append(found)
-        _fill(found, fence, spans.get(fence), steps, ends.get(found.pid or 0), now_ms)
+        _fill(found, fence, spans.get(fence), steps, ends)
     others = [n for n in range(1, whole.task.fence + 1) if n not in fences]
     if len(others) == len(unplaced):
         for fence, work in zip(others, unplaced, strict=True):
             by_pid[work.pid].bands.append(_brief(fence, work))
     for lane in by_pid.values():
-        _add_tools(lane, whole.steps, now_ms)
+        _add_tools(lane, whole.steps, ends.now_ms)
     without_lease = [s for s in whole.steps if not s.fence and s.started_at]
     if without_lease:
         lane = Lane("without a lease", None)
-        _fill(lane, 0, None, without_lease, None, now_ms)
+        _fill(lane, 0, None, without_lease, ends)
         lanes.append(lane)
     return [lane for lane in lanes if lane.bands or lane.bars]
 
@@ -152,17 +184,12 @@ def _brief(fence: int, work: Work) -> BandShown:
 
 
 def _fill(
-    lane: Lane,
-    fence: int,
-    span: Span | None,
-    steps: Sequence[StepShown],
-    death_ms: int | None,
-    now_ms: int,
+    lane: Lane, fence: int, span: Span | None, steps: Sequence[StepShown], ends: Ends
 ) -> None:
-    bars = [_bar(step, death_ms, span, now_ms) for step in steps]
+    bars = [_bar(step, lane.pid, span, ends) for step in steps]
     lane.bars += bars
     if span is not None:
-        to_ms = now_ms if span.to_ms is None else span.to_ms
+        to_ms = ends.now_ms if span.to_ms is None else span.to_ms
         from_ms = min([span.from_ms, *(bar.from_ms for bar in bars)])
         lane.bands.append(
             BandShown(
@@ -187,15 +214,14 @@ def _fill(
         )
 
 
-def _bar(step: StepShown, death_ms: int | None, span: Span | None, now_ms: int) -> BarShown:
+def _bar(step: StepShown, pid: int | None, span: Span | None, ends: Ends) -> BarShown:
     began = ms_of(step.started_at) or 0
     ended = ms_of(step.completed_at)
     status = step.status
     if ended is None:
-        # Nobody runs it any more once its isolate is dead, or its lease over.
-        over = [moment for moment in (death_ms, span and span.to_ms) if moment]
-        ended = min(over, default=now_ms)
-        if over and status == "running":
+        over = ends.of(began, pid, span)
+        ended = ends.now_ms if over is None else over
+        if over is not None and status == "running":
             status = "lost"
     return BarShown(
         step_index=step.step_index,

@@ -96,6 +96,11 @@ def _leases(lanes: Sequence[Lane]) -> Iterator[MarkShown]:
             yield MarkShown(at_ms=band.to_ms, kind="lease", lane=place, text=text)
 
 
+def is_crash(ending: Ending) -> bool:
+    """Whether the isolate did not end in peace."""
+    return ending.cause not in _NO_CRASH
+
+
 def _crashes(
     lanes: Sequence[Lane], endings: Sequence[tuple[int, Ending]], first_ms: int, last_ms: int
 ) -> Iterator[MarkShown]:
@@ -103,7 +108,7 @@ def _crashes(
     is_known = all(lane.pid is not None for lane in lanes)
     for at_ms, ending in endings:
         place = places.get(ending.pid)
-        if ending.cause in _NO_CRASH or not first_ms <= at_ms <= last_ms:
+        if not is_crash(ending) or not first_ms <= at_ms <= last_ms:
             continue
         if place is None and is_known:
             continue
