@@ -93,3 +93,19 @@ async def test_a_page_finds_the_next_server_and_its_buttons_go_on(
 
         await expect(page.get_by_text("Sent again: 200, ok.")).to_be_visible()
     await context.close()
+
+
+async def test_a_page_that_nobody_sees_holds_no_connection(seat: Seat) -> None:
+    page = await seat.open()
+    hide = """(hidden) => {
+        Object.defineProperty(document, "hidden", {get: () => hidden, configurable: true});
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+
+    async with page.expect_event("requestfailed", lambda r: "/api/events" in r.url):
+        await page.evaluate(hide, True)
+        await seat.server.get("/hello?unseen")
+        await seat.server.get("/hello?unseen")
+    await page.evaluate(hide, False)
+
+    await expect(page.locator("#requests tr", has_text="/hello?unseen")).to_have_count(2)

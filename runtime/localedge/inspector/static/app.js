@@ -129,20 +129,31 @@ function askForToken() {
 // ---- what happens -------------------------------------------------------------------------------
 
 /** Follow what happens. `on` has functions: `start()` once connected, again after every break and
- *  for every new server: read everything anew; `happening(one)`; `lost(count)`. */
+ *  for every new server: read everything anew; `happening(one)`; `lost(count)`. Who does not see the
+ *  page follows nothing: a browser has six connections for one server, and each page would hold one. */
 export function follow(on, { kinds = [] } = {}) {
   const query = kinds.length ? `?kinds=${encodeURIComponent(kinds.join(","))}` : "";
-  const source = new EventSource(`${PREFIX}/api/events${query}`);
-  source.addEventListener("hello", (event) => {
-    document.body.dataset.server = JSON.parse(event.data).server;
-    connection("live");
-    on.start?.();
-  });
-  source.addEventListener("lost", (event) => on.lost?.(JSON.parse(event.data).count));
-  source.onmessage = (event) => on.happening?.(JSON.parse(event.data));
-  source.onerror = () => connection("away");
-  addEventListener("pagehide", () => source.close());
-  return source;
+  let source = null;
+  const open = () => {
+    if (source) return;
+    source = new EventSource(`${PREFIX}/api/events${query}`);
+    source.addEventListener("hello", (event) => {
+      document.body.dataset.server = JSON.parse(event.data).server;
+      connection("live");
+      on.start?.();
+    });
+    source.addEventListener("lost", (event) => on.lost?.(JSON.parse(event.data).count));
+    source.onmessage = (event) => on.happening?.(JSON.parse(event.data));
+    source.onerror = () => connection("away");
+  };
+  const close = () => {
+    source?.close();
+    source = null;
+  };
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", open);
+  open();
 }
 
 function connection(state) {
