@@ -10,6 +10,7 @@ import base64
 import logging
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Never
 
 from localedge.coercion import js_string
@@ -113,18 +114,37 @@ def bulk_decoder(kind: str | None) -> Callable[[bytes], Any]:
     return decode
 
 
-def bulk_keys(names: Sequence[Any], options: GetOptions) -> tuple[list[str], int]:
-    """The keys asked for, each once, and how old the answers may be."""
+@dataclass(frozen=True, slots=True)
+class BulkKeys:
+    """What a bulk read is asked for.
+
+    Shape: `keys` are those up to the first that is not allowed, each once; `refusal` is what is
+    said of that one, once the values before it have been read; `cache_ttl_s` is how old answers
+    may be.
+    """
+
+    keys: list[str]
+    cache_ttl_s: int
+    refusal: JsException | None
+
+
+def bulk_keys(names: Sequence[Any], options: GetOptions) -> BulkKeys:
+    """The keys asked for. Errors: the store's 400 for too many or none."""
     if len(names) > MAX_BULK_KEYS:
         raise failed("GET_BULK", 400, f"You can request a maximum of {MAX_BULK_KEYS} keys")
     if not names:
         raise failed("GET_BULK", 400, "You must request a minimum of 1 key")
-    keys = dict.fromkeys(well_formed(js_string(name)) for name in names)
+    asked = dict.fromkeys(well_formed(js_string(name)) for name in names)
+    allowed: list[str] = []
     cache_ttl_s = 0
-    for key in keys:
-        check_bulk_key(key)
-        cache_ttl_s = options.checked_cache_ttl_s("GET_BULK")
-    return list(keys), cache_ttl_s
+    for key in asked:
+        try:
+            check_bulk_key(key)
+            cache_ttl_s = options.checked_cache_ttl_s("GET_BULK")
+        except JsException as refusal:
+            return BulkKeys(allowed, cache_ttl_s, refusal)
+        allowed.append(key)
+    return BulkKeys(allowed, cache_ttl_s, None)
 
 
 def bulk_value(

@@ -102,11 +102,13 @@ class KvNamespace(JsBinding):
         self, names: Sequence[Any], options: GetOptions, *, with_metadata: bool
     ) -> JsMap:
         decode = bulk_decoder(options.type)
-        keys, cache_ttl_s = bulk_keys(names, options)
+        asked = bulk_keys(names, options)
+        if asked.refusal is not None and not asked.keys:
+            raise asked.refusal
         try:
             readings = await self._store.get_many(
-                [name.encode() for name in keys],
-                cache_ttl_s=cache_ttl_s,
+                [name.encode() for name in asked.keys],
+                cache_ttl_s=asked.cache_ttl_s,
                 limit_bytes=MAX_VALUE_BYTES,
             )
         except StoreError as exc:
@@ -114,8 +116,10 @@ class KvNamespace(JsBinding):
         # Differs: keys that look like array indices vanish from the platform's Map; here they
         # stay (kv-d1-contract.md section 6).
         found = JsMap()
-        for name, reading in zip(keys, readings, strict=True):
+        for name, reading in zip(asked.keys, readings, strict=True):
             found[name] = bulk_value(name, reading.entry, decode, with_metadata=with_metadata)
+        if asked.refusal is not None:
+            raise asked.refusal
         return found
 
     async def put(self, *args: Any) -> Any:
