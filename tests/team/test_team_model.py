@@ -27,7 +27,6 @@ SAMPLE = (
     "facts are read without their ACL",
     "the holder and its fence are ignored",
     "fingerprints of requests are ignored",
-    "an older value replaces a newer one in the cache",
 )
 
 
