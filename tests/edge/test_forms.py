@@ -5,12 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.demo.processes import ROOT
 from tests.edge.conftest import MakeProject, compared, told
 
 from localedge.port.verify.sources import read_plan
+from localedge.port.verify.verifying import Wishes
 
 pytestmark = [pytest.mark.edge, pytest.mark.anyio]
 _HERE = Path(__file__).parent
+_FASTAPI = (
+    *("annotated-doc", "anyio", "fastapi", "idna", "opentelemetry-api", "pydantic"),
+    *("pydantic_core", "python-multipart", "starlette", "typing-inspection", "typing_extensions"),
+)
+
+
+def pins(*names: str) -> list[str]:
+    """The requirements of our own constraints, so that both sides have the same versions."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return [line for line in lines if line.partition("==")[0] in names]
 
 
 async def test_every_form_of_a_worker_answers_alike(project: MakeProject) -> None:
@@ -20,3 +32,13 @@ async def test_every_form_of_a_worker_answers_alike(project: MakeProject) -> Non
 
     assert report.count == 0, told(report)
     assert report.state == []
+
+
+async def test_a_fastapi_application_answers_alike(project: MakeProject) -> None:
+    worker = (_HERE / "workers" / "fastapi_app.py").read_text()
+    plan = read_plan(_HERE / "scenarios" / "fastapi.toml")
+
+    report = await compared(project(worker), plan, Wishes(requirements=pins(*_FASTAPI)))
+
+    assert report.count == 0, told(report)
+    assert [step.theirs for step in report.steps].count("200") == 9

@@ -67,7 +67,9 @@ def verify(
         Path, typer.Option(help="The stored vectors that --record-vectors begins from.")
     ] = Path("tests/vectors"),
     as_json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    verbose: Annotated[bool, typer.Option(help="Show what the worker prints here.")] = False,
+    verbose: Annotated[
+        bool, typer.Option(help="Show what the worker prints on each side.")
+    ] = False,
 ) -> None:
     """Send the same requests to this machine's server and to the real parts, and compare.
 
@@ -90,6 +92,7 @@ def verify(
         headers=_pairs(header, ":", "--header", '"Name: value"'),
         requirements=package or None,
         patience_s=timeout,
+        shows_output=verbose,
     )
     (arguments,) = load_arguments(
         cwd=Path.cwd(),
@@ -105,7 +108,7 @@ def verify(
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         said = printer.record if verbose else _nothing
-        report = runner.run(verified(project, plan, wishes, on_record=said))
+        report = runner.run(verified(project, plan, wishes, on_record=said, say=printer.say))
     typer.echo(as_json(report) if as_json_ else as_text(report, shutil.get_terminal_size().columns))
     raise SystemExit(Exit.FAILED if report.count else Exit.DONE)
 

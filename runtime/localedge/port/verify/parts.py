@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,14 +40,19 @@ def cache_folder() -> Path:
     return Path(cache) / "localedge" / "edge"
 
 
-async def fetched_parts() -> Parts:
+def _silent(_text: str) -> None:
+    return
+
+
+async def fetched_parts(say: Callable[[str], None] = _silent) -> Parts:
     """The parts at exact versions; what is not in the cache yet is fetched.
 
+    Shape: `say` gets a sentence before that, for it takes a while.
     Errors: OperatorError (exit 4) when Node is not installed or nothing can be fetched; then the
     cache is as it was.
     """
     node = node_program()
-    npm = await npm_packages(node, DRIVER, "miniflare and Pyodide")
+    npm = await npm_packages(node, DRIVER, "miniflare and Pyodide", say)
     sdk = await packages_folder([SDK], cache_folder())
     return Parts(node, npm, sdk)
 
@@ -68,16 +74,19 @@ def node_program() -> Path:
     return node
 
 
-async def npm_packages(node: Path, pinned: Path, named: str) -> Path:
+async def npm_packages(
+    node: Path, pinned: Path, named: str, say: Callable[[str], None] = _silent
+) -> Path:
     """A folder of the cache with the packages that the files in the folder `pinned` pin.
 
-    Shape: `named` is what messages call them.
+    Shape: `named` is what messages call them; `say` gets a sentence before they are fetched.
     Errors: OperatorError (exit 4) when they cannot be fetched.
     """
     pins = {name: (pinned / name).read_bytes() for name in _PINS}
     digest = hashlib.sha256(b"\0".join(pins.values())).hexdigest()[:16]
 
     async def fill(folder: Path) -> None:
+        say(f"Fetching {named} into {cache_folder()}; that is done once.")
         for name, content in pins.items():
             (folder / name).write_bytes(content)
         client = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"

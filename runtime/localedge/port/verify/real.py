@@ -117,6 +117,10 @@ class Real:
         kv, d1 = self._ids()
         return await read_state(self._driver.call, kv, d1)
 
+    def log(self) -> str:
+        """What the worker and the parts have printed, in all of its lives."""
+        return (self._state / "parts.log").read_text("utf-8", errors="replace").strip()
+
     async def close(self) -> None:
         """No process and no connection is left."""
         await self._client.aclose()

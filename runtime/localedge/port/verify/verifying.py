@@ -33,7 +33,8 @@ class Wishes:
     """What is asked for beside the plan.
 
     Shape: `url` is a server to compare with in place of the real parts, `headers` go to it alone;
-    `requirements` are the packages that the edge gets, None for what the project says.
+    `requirements` are the packages that the edge gets, None for what the project says. With
+    `shows_output` what the worker prints on the real parts is said too.
     Units: `patience_s` is for one step on one side.
     """
 
@@ -42,19 +43,28 @@ class Wishes:
     headers: Mapping[str, str] = field(default_factory=dict)
     requirements: Sequence[str] | None = None
     patience_s: float = PATIENCE_S
+    shows_output: bool = False
 
 
 async def verify(
-    project: Project, plan: Plan, wishes: Wishes, *, on_record: Callable[[Record], None]
+    project: Project,
+    plan: Plan,
+    wishes: Wishes,
+    *,
+    on_record: Callable[[Record], None],
+    say: Callable[[str], None] | None = None,
 ) -> Report:
     """What our server and the other side make of `plan`, over new stores that are gone afterwards.
 
+    Shape: `on_record` gets what the worker prints here; `say`, where given, what takes a while, and
+    what was printed on the other side.
     Errors: OperatorError when a side cannot be had: exit 4 without Node, a wheel or the network.
     """
     check(project)
     with tempfile.TemporaryDirectory(prefix="localedge-verify-") as folder:
         async with AsyncExitStack() as stack:
-            theirs, packages = await _their_side(stack, project, wishes, Path(folder) / "real")
+            real = Path(folder) / "real"
+            theirs, packages = await _their_side(stack, project, wishes, real, say or _silent)
             ours = await stack.enter_async_context(
                 our_side(
                     project,
@@ -67,22 +77,32 @@ async def verify(
             if isinstance(theirs, Real):
                 report.versions |= theirs.versions
                 report.notes += _lacking(project)
+                if wishes.shows_output and say is not None:
+                    say(theirs.log())
             report.packages = packages
             return report
 
 
 async def _their_side(
-    stack: AsyncExitStack, project: Project, wishes: Wishes, folder: Path
+    stack: AsyncExitStack,
+    project: Project,
+    wishes: Wishes,
+    folder: Path,
+    say: Callable[[str], None],
 ) -> tuple[Side, tuple[str, ...]]:
     patience_s = wishes.patience_s
     if wishes.url is not None:
         remote = remote_side(wishes.url, wishes.headers, patience_s=patience_s)
         return await stack.enter_async_context(remote), ()
-    parts = await fetched_parts()
+    parts = await fetched_parts(say)
     os.mkdir(folder)
     bundle = await bundled(project, wishes.requirements, folder / "bundle")
     real = real_side(project, parts, bundle, folder, patience_s=patience_s)
     return await stack.enter_async_context(real), bundle.packages
+
+
+def _silent(_text: str) -> None:
+    return
 
 
 def _not_loaded(ours: Ours, theirs: Side) -> Report | None:

@@ -7,6 +7,7 @@
 // their answers come as they are done. Whatever workers and miniflare print goes to stderr. When
 // stdin ends, everything that was started ends too. README.md beside this file has the orders.
 import { createInterface } from "node:readline";
+import { Worker } from "node:worker_threads";
 import { Readable } from "node:stream";
 import { answerRequests } from "./http.mjs";
 import { bootPython } from "./python.mjs";
@@ -53,6 +54,13 @@ async function end() {
   await stores?.close();
   process.exit(0);
 }
+
+// A worker that blocks its loop does not hear that whoever started us is gone: this thread does, and
+// kills our process group, which has workerd in it.
+const watch = `setInterval(() => {
+  if (process.ppid !== ${process.ppid}) process.kill(-process.pid, "SIGKILL");
+}, 1000)`;
+new Worker(watch, { eval: true }).unref();
 
 // A promise that nobody awaited is the worker's, and no reason to end.
 process.on("unhandledRejection", (error) => console.error(error));

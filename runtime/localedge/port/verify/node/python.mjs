@@ -120,11 +120,15 @@ function registerModules(pyodide, env, flags, makeContext) {
 
 function startPython(pyodide, paths) {
   pyodide.FS.mkdirTree(OURS);
-  pyodide.FS.writeFile(`${OURS}/edge_side.py`, readFileSync(`${HERE}/edge_side.py`));
+  for (const name of ["edge_patches.py", "edge_side.py"]) {
+    pyodide.FS.writeFile(`${OURS}/${name}`, readFileSync(`${HERE}/${name}`));
+  }
   const start = pyodide.runPython(
     `def start(paths, ours):
          import sys
          sys.path[:0] = [ours, *paths]
+         import edge_patches
+         edge_patches.install()
          import edge_side
          return edge_side
      start`.replaceAll(/^ {5}/gm, ""),
