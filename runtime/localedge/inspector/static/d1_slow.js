@@ -30,11 +30,11 @@ export function slowTab(panel, database, { toConsole }) {
         el("code", {}, one.sql),
         el("span", { class: "bar-of" }, el("span", {
           style: { width: `${Math.max(1, (100 * one.slowest_ms) / slowest)}%` } }))),
-      el("td", { class: "number" },
+      el("td", { class: "number", dataset: { label: "slowest" } },
         el("a", { href: `/cdn-cgi/localedge/#${one.ray}`, title: "The request of the slowest run" },
           duration(one.slowest_ms))),
-      el("td", { class: "number" }, duration(one.mean_ms)),
-      el("td", { class: "number" }, `${one.runs}`, one.failed
+      el("td", { class: "number", dataset: { label: "mean" } }, duration(one.mean_ms)),
+      el("td", { class: "number", dataset: { label: "runs" } }, `${one.runs}`, one.failed
         ? el("span", { class: "badge", dataset: { tone: "bad" } }, `${one.failed} failed`) : null),
       el("td", {}, el("button", { type: "button", class: "quiet",
         "aria-label": "Put it into the console", onclick: () => toConsole(one.sql) }, "Console")));

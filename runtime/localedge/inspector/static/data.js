@@ -108,6 +108,7 @@ export function tabs(shows, first) {
       tab.setAttribute("aria-selected", String(isShown));
       tab.tabIndex = isShown ? 0 : -1;
       $(`panel-${tab.dataset.tab}`).hidden = !isShown;
+      if (isShown) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
       if (isShown && focus) tab.focus();
     }
     place.set({ tab: name === first ? null : name });
