@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NPROC := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 
-.PHONY: setup demo demo-team dev test test-edge test-browser test-long check bench crash-table clean
+.PHONY: setup demo demo-team dev test test-edge test-browser test-long check bench explore crash-table clean
 
 setup: $(STAMP)
 
@@ -49,7 +49,13 @@ bench: $(STAMP)
 	@$(BIN)/python -m bench.against_miniflare
 	@$(BIN)/python -m bench.durable_steps
 	@$(BIN)/python -m bench.team
+	@$(BIN)/python -m bench.explore_speed
+	@$(BIN)/python -m bench.explore_foreign
 	@$(BIN)/python -m bench.probe
+
+# The document's code, ours and ten mutants of it under every crash, order and stale read.
+explore: $(STAMP)
+	@$(BIN)/python -m tests.explore.show
 
 crash-table: $(STAMP)
 	@$(BIN)/python -m tests.explore.crash_table

@@ -1,7 +1,8 @@
 """`python -m tests.explore.show`: one line a subject; exit 0 only if all is as it must be.
 
 The document's own code must fail in each of its ways; the reference worker and `edgestate.team`
-must hold at two deaths, two preemptions and with stale reads.
+must hold at two deaths, two preemptions and with stale reads; ten mutants of our own library must
+be caught.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+from tests.explore.mutants import MUTANTS
 from tests.explore.scenarios import document, tasks, team, trip
 
 from localedge.explore import Scenario
+from localedge.explore.choices import CRASH_MODES
 from localedge.explore.exploring import Options, Report, explore
 
 FOLDER = Path(__file__).parent
@@ -27,13 +31,19 @@ MUST_FAIL = (
     ("the repeated effects", document.effects, Options(crash=True), "DUPLICATE"),
 )
 DEATHS = Options(crash=True, stale=True, depth=2, jobs=JOBS)
+PAIRS = DEATHS.with_modes(CRASH_MODES)
 MEETINGS = Options(race=True, stale=True)
 Explored = tuple[tuple[Scenario, Options], ...]
 MUST_HOLD: tuple[tuple[str, Explored], ...] = (
     ("the reference worker", ((trip.trip, DEATHS), (trip.twice, MEETINGS))),
     (
         "edgestate",
-        ((tasks.idempotent, DEATHS), (tasks.non_idempotent, DEATHS), (tasks.twice, MEETINGS)),
+        (
+            (tasks.two, PAIRS),
+            (tasks.idempotent, DEATHS),
+            (tasks.ten, DEATHS),
+            (tasks.twice, MEETINGS),
+        ),
     ),
     ("edgestate.team", ((team.team, DEATHS), (team.team_at_once, MEETINGS))),
 )
@@ -81,10 +91,30 @@ def holding_line(name: str, explored: Explored) -> bool:
     return whole.is_clean
 
 
+def mutants_line() -> bool:
+    """Our own library without one of its protections, ten times."""
+    begun = time.perf_counter()
+    runs, missed = 0, []
+    for mutant in MUTANTS:
+        with pytest.MonkeyPatch.context() as patch:
+            mutant.break_it(patch)
+            report = explore(mutant.scenario, FOLDER, Options(**mutant.options))
+        runs += sum(row.runs for row in report.rows)
+        if report.is_clean:
+            missed.append(mutant.break_it.__name__)
+    seconds = time.perf_counter() - begun
+    caught = len(MUTANTS) - len(missed)
+    print(f"mutants: {caught} of {len(MUTANTS)} caught in {runs} runs and {seconds:.1f} s")
+    for name in missed:
+        print(f"  NOT CAUGHT: {name}")
+    return not missed
+
+
 def main() -> int:
     """0 only if all is as it must be."""
     held = [document_line()]
     held += [holding_line(name, explored) for name, explored in MUST_HOLD]
+    held.append(mutants_line())
     return 0 if all(held) else 1
 
 

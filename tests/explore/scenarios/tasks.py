@@ -173,6 +173,7 @@ async def with_task(env: Any, outside: Any) -> None:
 
 
 versions = Scenario(two_devices, setting=TABLES, setup=with_task, name="two devices")
+two = scenario(2, "non_idempotent")
 idempotent = scenario(4, "idempotent")
 non_idempotent = scenario(4, "non_idempotent")
 ten = scenario(10, "non_idempotent")
