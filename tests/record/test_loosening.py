@@ -11,7 +11,7 @@ from tests import replay
 from localedge.boundary import JsDict
 from localedge.errors import JsException
 from localedge.port.record.loosening import like, like_error
-from localedge.port.record.playing import decode, encode, run
+from localedge.port.record.playing import decode, encode, play, run
 from localedge.port.record.recording import differences
 
 NOW = 1_800_000_000
@@ -120,3 +120,19 @@ def test_lines_of_code_come_to_their_out_or_their_error() -> None:
 
     assert good == {"returns": [1, {"$float": "1.5"}]}
     assert bad == {"raises": {"type": "JsException", "name": "RangeError", "message": "no"}}
+
+
+def test_a_program_can_use_what_it_was_told_before() -> None:
+    class Pages:
+        def list(self, **options: Any) -> JsDict:
+            return JsDict(cursor=f"after {options.get('cursor')}")
+
+    class Env:
+        KV = Pages()
+
+    following = ["KV", ["list", [], {"cursor": {"$answer": [-1, "cursor"]}}]]
+
+    answers = asyncio.run(play(Env(), [following, following]))
+
+    cursors = [answer["returns"]["cursor"] for answer in answers]
+    assert cursors == ["after None", "after after None"]

@@ -107,5 +107,11 @@ GET = st.sampled_from(["get", "getWithMetadata"]).flatmap(
 )
 LIST = _given("list", st.just([]), LIST_OPTIONS) | st.just(["KV", ["list", [None], {}]])
 DELETE = _call("delete", KEYS)
-CALLS = st.one_of(PUT, PUT, GET, GET, LIST, DELETE)
-PROGRAMS = st.lists(CALLS, min_size=1, max_size=8)
+# The next page, where the call before was a list that had one.
+NEXT = st.fixed_dictionaries(
+    {"cursor": st.just({"$answer": [-1, "cursor"]}), "limit": st.integers(1, 3)},
+    optional={"prefix": NAMES},
+).map(lambda options: ["KV", ["list", [], options]])
+FIRST = st.integers(1, 2).map(lambda limit: ["KV", ["list", [], {"limit": limit}]])
+CALLS = st.one_of(PUT, PUT, GET, GET, LIST, FIRST, NEXT, NEXT, DELETE)
+PROGRAMS = st.lists(CALLS, min_size=1, max_size=10)

@@ -21,11 +21,28 @@ async def play(
     Shape: a call is `[binding, [method, args, kwargs], …]`; `names` maps a binding's name in it to
     the one that it has in `env`; `now` is the epoch second of the answer.
     """
-    told = []
+    told: list[dict[str, Any]] = []
     for name, *links in calls:
         root = getattr(env, (names or {}).get(name, name))
-        told.append({**await _outcome(_chained(root, links)), "now": int(time.time())})
+        outcome = await _outcome(_chained(root, _filled(links, told)))
+        told.append({**outcome, "now": int(time.time())})
     return told
+
+
+def _filled(value: Any, told: Sequence[dict[str, Any]]) -> Any:
+    """`value` with `{"$answer": [n, key]}` replaced by that member of the n-th answer, or None.
+
+    Shape: -1 is the answer before.
+    """
+    if isinstance(value, list):
+        return [_filled(item, told) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$answer" in value:
+        number, key = value["$answer"]
+        returned = told[number].get("returns") if -len(told) <= number < len(told) else None
+        return returned.get(key) if isinstance(returned, dict) else None
+    return {key: _filled(item, told) for key, item in value.items()}
 
 
 async def run(code: Sequence[str], scope: dict[str, Any]) -> dict[str, Any]:
