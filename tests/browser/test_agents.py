@@ -176,7 +176,13 @@ async def test_the_trace_of_a_team_task_runs_across_its_agents(seat: Seat) -> No
         await expect(agents).to_contain_text(agent)
     await expect(trace.locator(".trace-events")).to_contain_text("dead letter")
     await expect(trace.locator(".trace-events")).to_contain_text("message sent")
+    # From the lane of who sent a message to the lane of who acted on it.
+    await expect(trace.locator(".trace-hand")).to_have_count(2)
     await seat.shoot("agents-trace")
+    await trace.locator("li", has_text="message consumed").first.get_by_role("button").click()
+    await expect(trace.locator("h2")).to_contain_text("trace-")
+    await trace.get_by_role("button", name="draft").first.click()
+    await expect(trace.locator("h2")).to_have_text("draft")
 
 
 async def test_an_id_that_nobody_knows_is_told(seat: Seat) -> None:

@@ -171,6 +171,8 @@ async def form_team(server: Edge) -> None:
         await team.goal("draft", "edit")
         worker, critic = await team.worker(), await team.critic()
         await worker.messages.send("critic", "ready", {"what": MARKUP}, correlation_id="goal")
+        for message in await critic.messages.poll():
+            await critic.messages.consume(message)
         for _ in range(2):
             held = await claimed(worker)
             await worker.board.complete(held, "thin", summary="thin")

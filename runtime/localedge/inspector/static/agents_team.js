@@ -135,11 +135,17 @@ function eventOf(event, at, { columns, others, from, open }) {
     svg("circle", { cx: x(at), cy: 12, r: 6, dataset: { place: at === others ? "none" : at % 6 } })),
     el("time", { class: "mono dim small" }, clockTime(event.created_at)),
     el("div", {}, el("strong", {}, event.kind), " ", el("button", { type: "button",
-      class: "link mono small", title: event.ref, onclick: () => open(event.ref) }, short(event.ref, 26)),
+      class: "link mono small", title: event.ref, onclick: () => open(traceableOf(event)) }, short(event.ref, 26)),
     event.agent_id ? el("span", { class: "dim small" }, ` ${event.agent_id}`) : null,
     el("div", { class: "dim small detail-line", title: short(event.detail, 2000) },
       Object.entries(event.detail).filter(([, value]) => value !== null && value !== "")
         .map(([name, value]) => `${name} ${short(value, 80)}`).join(" · "))));
+}
+
+/** What the event can be traced by: a task or a saga by itself, all else by its trace. */
+function traceableOf(event) {
+  if (/^(task|saga|result|decision|context|snapshot|dead|requeued)/.test(event.kind)) return event.ref;
+  return event.detail.correlation ?? event.trace_id;
 }
 
 function toneOf(kind) {
