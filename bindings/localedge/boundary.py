@@ -17,6 +17,7 @@ from typing import Any, Final, Never
 
 from localedge import jskinds as _kinds_of_proxies  # noqa: F401  (it registers them)
 from localedge.coercion import in_js_order, js_string
+from localedge.errors import JsException
 from localedge.jsproxy import (
     MAX_NUMBER_INT,
     MAX_SAFE_INTEGER,
@@ -197,7 +198,7 @@ def from_js(value: Any) -> Any:
         case bytes():
             return memoryview(value)
         case JsBuffer():
-            return memoryview(bytearray(value.view))
+            return copied(value)
         case JsSet():
             return {from_js(item) for item in value}
         case dict():
@@ -206,13 +207,21 @@ def from_js(value: Any) -> Any:
             return [from_js(item) for item in value]
         case JsDate():
             return datetime.fromtimestamp(value.epoch_ms / 1000, UTC).replace(tzinfo=None)
-        case JsErrorValue():
+        case JsErrorValue(name="Error"):
             return Exception(f"{value.name}: {value.message}")
+        case JsErrorValue():
+            return JsException(value.message, name=value.name)
         case PyObject():
             return value.value
         case JsFunction():
             return value.function
     return JsProxy(value)
+
+
+def copied(buffer: JsBuffer) -> memoryview:
+    """A copy of what `buffer` shows, as numbers of its kind."""
+    view = memoryview(bytearray(buffer.view))
+    return view.cast(buffer.items.format) if buffer.items.format != "B" else view
 
 
 def call_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

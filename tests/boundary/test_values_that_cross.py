@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localedge.boundary import JsDict, JsProxy, call_arguments, from_js, to_js
+from localedge.errors import JsException
 from localedge.values import (
     UNDEFINED,
     BigInt,
@@ -171,10 +172,11 @@ def test_a_value_comes_back_as(value: Any, back: Any, kind: type) -> None:
 
 
 def test_an_error_comes_back_as_an_exception() -> None:
-    error = from_js(JsErrorValue("RangeError", "too far"))
+    error = from_js(JsErrorValue("Error", "too far"))
+    other = from_js(JsErrorValue("RangeError", "too far"))
 
-    assert type(error) is Exception
-    assert str(error) == "RangeError: too far"
+    assert (type(error), str(error)) == (Exception, "Error: too far")
+    assert (type(other), str(other)) == (JsException, "RangeError: too far")
 
 
 def test_objects_read_as_attributes_at_every_depth_but_methods_win() -> None:

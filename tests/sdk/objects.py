@@ -16,7 +16,7 @@ import inspect
 from workers import Response, WorkerEntrypoint
 
 PREPARED = """
-import asyncio, datetime, inspect, json
+import asyncio, datetime, http, inspect, json
 import js, workers
 from js import Array, ArrayBuffer, Boolean, Date, Error, Headers, Map, Math, Number, Object, Promise
 from js import JSON as J, Request as JQ, Response as JR, Set, String, TextDecoder, TextEncoder

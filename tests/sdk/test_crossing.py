@@ -299,7 +299,9 @@ async def test_code_may_wait_at_its_top() -> None:
 def test_the_imports_of_a_text_are_found() -> None:
     from pyodide.code import find_imports
 
-    assert find_imports("import a.b, c\nfrom d.e import f\nfrom . import g") == ["a", "c", "d"]
+    found = find_imports("import a.b, c\nfrom d.e import f\nfrom . import g")
+
+    assert found == ["a", "a.b", "c", "d", "d.e"]
     assert find_imports("import (") == []
 
 

@@ -129,7 +129,17 @@ async def test_a_network_failure_is_an_os_error(error: Exception, bench: Bench) 
         await fetch("https://a.test/")
 
 
-@pytest.mark.parametrize("url", ["nope", "ftp://a.test/", "data:text/plain,x"])
+async def test_what_is_no_url_is_the_platforms_error(seen: Seen) -> None:
+    from pyodide.ffi import JsException
+    from workers import fetch
+
+    with pytest.raises(JsException) as caught:
+        await fetch("nope")
+
+    assert (caught.value.name, seen) == ("TypeError", [])
+
+
+@pytest.mark.parametrize("url", ["ftp://a.test/", "data:text/plain,x"])
 async def test_a_url_that_cannot_be_fetched_is_an_os_error(url: str, seen: Seen) -> None:
     from workers import fetch
 

@@ -26,7 +26,7 @@ def should_quiet(source: str, /) -> bool:
 
 
 def find_imports(source: str, /) -> list[str]:
-    """The names that `source` imports, without their submodules; none when it is no Python."""
+    """The modules that `source` imports and the packages around them; none when it is no Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -34,10 +34,15 @@ def find_imports(source: str, /) -> list[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found.update(alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
+            found.update(one for alias in node.names for one in _with_parents(alias.name))
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.update(_with_parents(node.module))
     return sorted(found)
+
+
+def _with_parents(module: str) -> Iterator[str]:
+    parts = module.split(".")
+    return (".".join(parts[: at + 1]) for at in range(len(parts)))
 
 
 def eval_code(

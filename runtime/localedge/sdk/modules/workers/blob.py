@@ -68,9 +68,10 @@ class Blob:
     def slice(
         self, start: int | None = None, end: int | None = None, content_type: str | None = None
     ) -> Blob:
-        """A part of the bytes as a Blob of its own."""
+        """A part of the bytes as a Blob of its own, which the SDK leaves without a type."""
+        del content_type
         part = self._js.slice(start or 0, self._js.size if end is None else end)
-        return Blob([JsProxy(part)], content_type)
+        return Blob([JsProxy(part)])
 
 
 class File(Blob):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
+from localedge.errors import js_type_error
 from localedge.jsproxy import JSNULL, JsProxy, raw_to_js
 from localedge.sdk import web
 from localedge.values import UNDEFINED
@@ -59,11 +60,13 @@ class FormData(MutableMapping[str, Any]):
         # The platform's SDK fails here in the same way.
         return len(self.keys())  # type: ignore[arg-type]
 
-    def __bool__(self) -> bool:
-        return True
-
     def append(self, key: str, value: Any, filename: str | None = None) -> None:
-        """The form has one field more."""
+        """The form has one field more.
+
+        Errors: a JavaScript TypeError for a filename beside a text.
+        """
+        if filename is not None and isinstance(value, str):
+            raise js_type_error("FormData append() takes a filename beside a Blob only.")
         self._js.append(key, _to_platform(value), UNDEFINED if filename is None else filename)
 
     def delete(self, key: str) -> None:
@@ -76,7 +79,7 @@ class FormData(MutableMapping[str, Any]):
 
     def keys(self) -> Iterator[str]:  # type: ignore[override]
         """The names of the fields, one for each value."""
-        return iter(self._js.keys())
+        yield from self._js.keys()
 
     def values(self) -> Iterator[Any]:  # type: ignore[override]
         """The values of the fields."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from localedge.binding import _BindingWrapper, _EnvWrapper
-from localedge.boundary import JsDict, from_js, to_js
+from localedge.boundary import JsDict, copied, from_js, to_js
 from localedge.jsproxy import JSNULL, JsProxy
 from localedge.sdk import web
 from localedge.sdk.fetcher import _FetcherWrapper
@@ -33,6 +33,8 @@ def python_to_rpc(value: Any) -> Any:
     Source: reference/python-workers.md 1.5, read 2026-12-01.
     """
     if value is None:
+        return JSNULL
+    if value is JSNULL:
         return JSNULL
     if isinstance(value, bool | int | float | str | JsProxy):
         return value
@@ -73,5 +75,5 @@ def from_far(far: Any) -> Any:
         case web.Blob():
             return Blob(JsProxy(far))
         case JsBuffer():
-            return memoryview(bytearray(far.view))
+            return copied(far)
     return from_js(far)
