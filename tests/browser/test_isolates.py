@@ -69,6 +69,7 @@ async def test_a_drained_isolate_ends_with_its_last_request(seat: Seat) -> None:
     request = asyncio.ensure_future(seat.server.get("/wait"))
     busy = page.locator(".isolate", has_text="In flight1")
     await expect(busy).to_have_count(1)
+    await expect(busy.get_by_role("link", name="GET /wait")).to_be_visible()
     pid = await busy.get_attribute("data-pid")
 
     await page.get_by_role("button", name=f"Drain isolate {pid}").click()
@@ -84,7 +85,8 @@ async def test_a_blocked_isolate_is_one_that_does_not_answer(seat: Seat) -> None
     page = await seat.open("isolates")
     for pid in await seat.server.isolates():
         await page.get_by_role("button", name=f"Block for 5 s isolate {pid}").click()
-        await expect(page.get_by_text(f"Isolate {pid} stands still")).to_be_visible()
+        badge = page.locator(f".isolate[data-pid='{pid}'] .badge")
+        await expect(badge).to_contain_text("stands still")
 
     request = asyncio.ensure_future(seat.server.get("/hello"))
 

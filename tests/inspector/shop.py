@@ -118,7 +118,9 @@ async def told(server: Edge, path: str, **options: Any) -> dict[str, Any]:
             is_it = place in one["url"] and one["ray"] not in known
             if is_it and one["state"] == "over":
                 found: dict[str, Any] = await get(server, f"requests/{one['ray']}")
-                return found
+                seen = kinds(found)
+                if seen.count("call.began") == seen.count("call.ended"):
+                    return found
         return None
 
     found: dict[str, Any] | None = await wait_until(whole)

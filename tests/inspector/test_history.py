@@ -98,6 +98,17 @@ async def test_of_one_request_only_so_many_calls_are_kept_and_the_rest_counted()
     assert story.summary()["calls"] == MOST_OF_ONE + 5
 
 
+async def test_a_request_is_told_in_the_order_in_which_things_happened() -> None:
+    stories = Stories()
+    for number, at_ms in enumerate((5.0, 1.0, 3.0)):
+        stories.add(Happening(number, at_ms, CONSOLE, "a", None, {}))
+
+    story = stories.get("a")
+
+    assert story is not None
+    assert [one["at"] for one in story.whole()["happened"]] == [1.0, 3.0, 5.0]
+
+
 async def test_of_all_requests_only_so_much_is_kept() -> None:
     stories = Stories()
     for ray in range(30):

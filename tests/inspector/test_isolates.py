@@ -45,8 +45,8 @@ async def waiting(server: Edge) -> tuple[int, asyncio.Task[Any]]:
 
     async def busy() -> int | None:
         for pid, one in (await isolates(server)).items():
-            for ray in one["rays"]:
-                story = await server.get(f"{API}/requests/{ray}")
+            for request in one["requests"]:
+                story = await server.get(f"{API}/requests/{request['ray']}")
                 if story.is_success and "call.ended" in kinds(story.json()):
                     return pid
         return None
@@ -67,7 +67,8 @@ async def test_each_is_shown_with_its_age_memory_and_cpu(server: Edge) -> None:
         assert 0 < one["age_s"] < 300
         assert 1_000_000 < one["memory_bytes"] < 128_000_000
         assert 0 < one["cpu_s"] < 60
-        assert one["in_flight"] == len(one["rays"])
+        assert one["in_flight"] == len(one["requests"])
+        assert one["blocked_s"] == 0
 
 
 async def test_a_crash_shows_the_calls_before_and_the_call_under_way(server: Edge) -> None:
@@ -126,8 +127,11 @@ async def test_a_blocked_one_answers_when_its_time_is_over(server: Edge) -> None
     pids = await server.wait_full()
     for pid in pids:
         await post(server, f"isolates/{pid}/block", seconds=1)
+    blocked = [one["blocked_s"] for one in (await isolates(server)).values()]
 
     answer = await server.get("/hello")
+
+    assert all(0 < left <= 1 for left in blocked)
 
     assert answer.text == "hello"
     listed = (await get(server, "requests?limit=1"))["requests"][0]

@@ -148,6 +148,8 @@ async def test_a_cron_is_a_request_too(server: Edge) -> None:
     assert fired == {"outcome": "ok", "noRetry": False}
     assert (listed["method"], listed["url"], listed["outcome"]) == ("CRON", "*/5 * * * *", "ok")
     assert calls(await get(server, f"requests/{listed['ray']}")) == ["CACHE.get"]
+    again = await post(server, f"requests/{listed['ray']}/replay")
+    assert (again["replayOf"], again["outcome"]) == (listed["ray"], "ok")
 
 
 async def test_what_came_before_the_first_look_is_listed_without_calls(

@@ -17,7 +17,8 @@ from localedge.inspector.inspection import Inspection, answer, api
 from localedge.inspector.views import View
 from localedge.supervisor import meters
 from localedge.supervisor.generation import Generation
-from localedge.supervisor.isolates import Isolate
+from localedge.supervisor.history import History
+from localedge.supervisor.isolates import Exchange, Isolate
 from localedge.supervisor.limits import EDGE_MEMORY_BYTES
 from localedge.supervisor.pool import Pool
 
@@ -38,10 +39,14 @@ def routes(inspection: Inspection) -> Sequence[BaseRoute]:
 class _Endpoints:
     def __init__(self, inspection: Inspection) -> None:
         self._inspection = inspection
+        self._blocked_until: dict[Isolate, float] = {}
 
     async def list(self, _request: Request) -> Response:
         self._inspection.history.look()
-        return answer(_state(self._inspection))
+        now = time.monotonic()
+        blocked = {one: until for one, until in self._blocked_until.items() if until > now}
+        self._blocked_until = blocked
+        return answer(_state(self._inspection, {one: at - now for one, at in blocked.items()}))
 
     async def kill(self, request: Request) -> Response:
         pid = self._found(request).pid
@@ -58,6 +63,8 @@ class _Endpoints:
         isolate = self._found(request)
         seconds = _seconds(request.query_params.get("seconds", "5"))
         isolate.note("block", seconds)
+        before = self._blocked_until.get(isolate, 0.0)
+        self._blocked_until[isolate] = max(before, time.monotonic()) + seconds
         return answer({"blocked": isolate.pid, "seconds": seconds})
 
     def _found(self, request: Request) -> Isolate:
@@ -79,15 +86,16 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _state(inspection: Inspection) -> dict[str, Any]:
+def _state(inspection: Inspection, blocked: dict[Isolate, float]) -> dict[str, Any]:
+    history = inspection.history
     return {
         "now": round(time.time() * 1000, 3),
-        "workers": [_shown_pool(pool) for pool in inspection.supervisor.pools],
-        "ended": shown_endings(inspection.history),
+        "workers": [_shown_pool(pool, history, blocked) for pool in inspection.supervisor.pools],
+        "ended": shown_endings(history),
     }
 
 
-def _shown_pool(pool: Pool) -> dict[str, Any]:
+def _shown_pool(pool: Pool, history: History, blocked: dict[Isolate, float]) -> dict[str, Any]:
     failure = pool.failure or pool.current.failure
     local = pool.project.local
     return {
@@ -99,26 +107,41 @@ def _shown_pool(pool: Pool) -> dict[str, Any]:
         "edge_memory_bytes": EDGE_MEMORY_BYTES,
         "loop_block_s": local.loop_block_s,
         "isolates": [
-            _shown(isolate, generation)
+            _shown(isolate, generation, history)
+            | {"blocked_s": round(blocked.get(isolate, 0.0), 1)}
             for generation in pool.generations
             for isolate in generation.isolates()
         ],
     }
 
 
-def _shown(isolate: Isolate, generation: Generation) -> dict[str, Any]:
+def _shown(isolate: Isolate, generation: Generation, history: History) -> dict[str, Any]:
+    now = time.monotonic()
     located = [at for at, one in generation.located.items() if one is isolate]
     return {
         "pid": isolate.pid,
         "generation": isolate.generation,
         "state": generation.state_of(isolate),
         "location": located[0] if located else None,
-        "age_s": round(time.monotonic() - isolate.started, 1),
+        "age_s": round(now - isolate.started, 1),
         "in_flight": len(isolate.exchanges),
-        "rays": [exchange.ray for exchange in isolate.exchanges.values()],
+        "requests": [
+            _shown_exchange(exchange, history, now) for exchange in isolate.exchanges.values()
+        ],
         "served": isolate.served,
         "memory_bytes": meters.private_bytes(isolate.pid, 0),
         "cpu_s": meters.cpu_s(isolate.pid),
+    }
+
+
+def _shown_exchange(exchange: Exchange, history: History, now: float) -> dict[str, Any]:
+    story = history.stories.get(exchange.ray)
+    facts = story.facts if story is not None else {}
+    return {
+        "ray": exchange.ray,
+        "method": facts.get("method"),
+        "url": facts.get("url"),
+        "age_s": round(now - exchange.started, 1),
     }
 
 

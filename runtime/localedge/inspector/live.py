@@ -14,6 +14,8 @@ from localedge.inspector.html import Child, Html, fragment, tag
 from localedge.inspector.inspection import Inspection, answer, api
 from localedge.inspector.replay import replay
 from localedge.inspector.views import View
+from localedge.supervisor.crons import fire
+from localedge.supervisor.happenings import CRON
 from localedge.supervisor.stories import Story
 
 MOST_LISTED: Final = 200
@@ -46,9 +48,20 @@ class _Endpoints:
 
     async def replay(self, request: Request) -> Response:
         story = self._story(request)
+        if story.facts.get("method") == CRON:
+            return answer(await self._fired_again(story))
         if story.sent is None:
             raise HTTPException(409, "its body was not kept (over 1 MB): it cannot be sent again")
         return answer(await replay(self._inspection.gateway, story.sent, story.ray))
+
+    async def _fired_again(self, story: Story) -> dict[str, Any]:
+        supervisor = self._inspection.supervisor
+        found = [p for p in supervisor.pools if p.project.name == story.facts["worker"]]
+        if not found:
+            raise HTTPException(409, "its worker does not run any more")
+        now_ms = int(supervisor.clock.now() * 1000)
+        firing = await fire(found[0], str(story.facts["url"]), now_ms)
+        return {"replayOf": story.ray, "status": None, "outcome": firing.outcome, "bytes": 0}
 
     def _story(self, request: Request) -> Story:
         story = self._inspection.history.stories.get(request.path_params["ray"])

@@ -11,9 +11,11 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from localedge.errors import JsException
 from localedge.isolate.ownership import EVENT
 from localedge.isolate.secrets import Mask
 from localedge.isolate.showing import shown
+from localedge.isolate.texts import cut
 from localedge.isolate.wire import SEEN, pack
 from localedge.probe import Call, Outcome, Probe
 from localedge.sdk.context import given_to_wait_until
@@ -78,8 +80,7 @@ class Recorder:
         if outcome.error is None:
             facts["result"] = shown(outcome.value, self._mask)
         else:
-            name = getattr(outcome.error, "name", None) or type(outcome.error).__name__
-            facts["error"] = f"{name}: {self._mask(str(outcome.error))}"[:2000]
+            facts["error"] = cut(self._mask(_said(outcome.error)))
         self._send(facts, ended)
 
     def _send(self, facts: dict[str, Any], at_s: float) -> None:
@@ -90,3 +91,8 @@ class Recorder:
         except OSError:
             # Nobody takes it, or it is too large for a packet: the worker goes on.
             return
+
+
+def _said(error: BaseException) -> str:
+    """The error with its name, which a JsException has in its text."""
+    return str(error) if isinstance(error, JsException) else f"{type(error).__name__}: {error}"

@@ -11,7 +11,7 @@ from typing import Final
 
 from localedge.supervisor.clock import EdgeClock
 from localedge.supervisor.generation import NotServing, Spawn
-from localedge.supervisor.happenings import REQUEST_CLOSED, REQUEST_OPENED
+from localedge.supervisor.happenings import CRON, REQUEST_CLOSED, REQUEST_OPENED
 from localedge.supervisor.isolates import EventFailed
 from localedge.supervisor.pool import Pool
 from localedge.supervisor.schedule import Schedule
@@ -83,7 +83,14 @@ async def fire(pool: Pool, expression: str, time_ms: int) -> Firing:
     history = pool.history
     began = time.perf_counter()
     if history is not None:
-        history.add(REQUEST_OPENED, ray=ray, method="CRON", url=expression, headers=[])
+        history.add(
+            REQUEST_OPENED,
+            ray=ray,
+            method=CRON,
+            url=expression,
+            worker=pool.project.name,
+            headers=[],
+        )
     firing, pid = await _run(pool, expression, time_ms, ray)
     if history is not None:
         took_ms = round((time.perf_counter() - began) * 1000, 3)

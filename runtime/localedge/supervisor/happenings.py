@@ -11,6 +11,8 @@ from typing import Any, Final
 MOST_HAPPENINGS: Final = 4_096
 """How many are kept for whoever comes late; who is slower than that misses some, and is told."""
 
+CRON: Final = "CRON"
+"""Stands where a request's method does: it is a cron that fired, its expression for a URL."""
 REQUEST_OPENED: Final = "request.opened"
 REQUEST_CLOSED: Final = "request.closed"
 REQUEST_OVER: Final = "request.over"

@@ -74,7 +74,7 @@ class Story:
             "state": self.state,
             "calls": self.counts.get(what.CALL_BEGAN, 0),
             "lines": self.counts.get(what.CONSOLE, 0),
-            "canReplay": self.sent is not None,
+            "canReplay": self.sent is not None or self.facts.get("method") == what.CRON,
             **facts,
         }
 
@@ -83,9 +83,14 @@ class Story:
         return {
             **self.summary(),
             **{name: self.facts.get(name) for name in _LONG},
-            "happened": [happening.shown() for happening in self.happened],
+            # They come on several ways, and not always in the order in which they happened.
+            "happened": [one.shown() for one in sorted(self.happened, key=_moment)],
             "missing": self.missing,
         }
+
+
+def _moment(happening: Happening) -> float:
+    return happening.at_ms
 
 
 class Stories:

@@ -5,6 +5,7 @@ import { pathOf } from "./paths.js";
 
 const PAUSE_MS = 1000;
 const SAMPLES = 60;
+const MOST_SHOWN = 5; // requests in flight of one isolate
 const cards = new Map(); // pid → its card
 const samples = new Map(); // pid → [{at, cpu_s, cpu, memory}]
 let endedShown = "";
@@ -70,14 +71,23 @@ function newCard(one) {
   const badge = el("span", { class: "badge" });
   const values = el("dl", { class: "facts" });
   const meters = el("div", { class: "meters" });
+  const inFlight = el("ul", { class: "in-flight", "aria-label": "Requests in flight" });
   const drain = button(one, "drain", "Drain", "", "It gets no more requests and ends with its last one");
   const node = el("article", { class: "card isolate", dataset: { pid: one.pid } },
-    el("header", {}, el("h3", {}, `pid ${one.pid}`), badge), values, meters,
+    el("header", {}, el("h3", {}, `pid ${one.pid}`), badge), values, meters, inFlight,
     el("div", { class: "bar" },
       button(one, "kill", "Kill", "danger", "SIGKILL: what it has in flight gets a 500"), drain,
       button(one, "block", "Block 5 s", "", "Its event loop stands still for 5 seconds")));
   const update = (now, worker) => {
     node.dataset.state = badge.textContent = badge.dataset.tone = now.state;
+    if (now.blocked_s) {
+      badge.textContent = `stands still, ${Math.ceil(now.blocked_s)} s`;
+      badge.dataset.tone = "warn";
+    }
+    inFlight.replaceChildren(...now.requests.slice(0, MOST_SHOWN).map(requestOf));
+    if (now.requests.length > MOST_SHOWN) {
+      inFlight.append(el("li", { class: "dim" }, `… and ${now.requests.length - MOST_SHOWN} more`));
+    }
     drain.hidden = now.state === "draining";
     values.replaceChildren(fact("Generation", now.generation), fact("Age", span(now.age_s)),
       fact("In flight", now.in_flight), fact("Served", now.served));
@@ -87,6 +97,12 @@ function newCard(one) {
   const shown = { node, update };
   cards.set(one.pid, shown);
   return shown;
+}
+
+function requestOf(one) {
+  const name = one.url ? `${one.method} ${pathOf(one.url)}` : one.ray;
+  return el("li", {}, el("a", { href: `./../#${one.ray}` }, name),
+    el("span", { class: "took" }, span(one.age_s)));
 }
 
 function metersOf(one, worker) {

@@ -238,7 +238,8 @@ async function replay(ray, button) {
   state.expected = ray;
   await act(button, async () => {
     const answer = await api(`requests/${ray}/replay`, { method: "POST" });
-    notice(`Sent again: ${answer.status ?? "no answer"}, ${answer.outcome}.`,
+    const isCron = requests.get(ray)?.method === "CRON";
+    notice(isCron ? `Fired again: ${answer.outcome}.` : `Sent again: ${answer.status ?? "no answer"}, ${answer.outcome}.`,
       answer.outcome === "ok" ? "good" : "bad");
   });
 }

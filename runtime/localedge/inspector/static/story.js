@@ -8,7 +8,7 @@ export function story(found, { onClose, onReplay }) {
   const replay = el("button", {
     type: "button", class: "main replay", disabled: !found.canReplay,
     title: found.canReplay ? "Send the same request again (r)"
-      : "Its body was not kept, or it came from no client: it cannot be sent again.",
+      : "Its body was not kept: it cannot be sent again.",
     onclick: () => onReplay(found.ray, replay),
   }, "Replay");
   return el("article", { class: "story" },
@@ -79,7 +79,7 @@ function timeline(found) {
   return el("section", { class: "timeline", "aria-label": "Time line" },
     el("h3", {}, "Time line"),
     el("div", { class: "axis", "aria-hidden": "true" }, el("span"), ticks(scale), el("span")),
-    el("ol", {}, items.map((item) => line(item, scale, found.ray))),
+    el("ol", {}, items.map((item) => line(item, scale, found))),
     hasCalls ? null : el("p", { class: "dim small" }, emptyText(found)),
     found.missing ? el("p", { class: "dim small" }, `… and ${found.missing} more, not kept.`) : null);
 }
@@ -115,12 +115,14 @@ function ticks(scale) {
       part ? duration(part * scale.length) : "0"))); 
 }
 
-function line(item, scale, ray) {
-  const key = `${ray} ${item.number}`;
+function line(item, scale, found) {
+  const key = `${found.ray} ${item.number}`;
   const isAfter = item.waitUntil || (scale.closed && item.at > scale.closed + 0.05);
   const body = details(item);
   const label = el("span", { class: "label" }, labelOf(item),
-    isAfter && item.kind === "call" ? el("span", { class: "tag" }, "waitUntil") : null);
+    isAfter && item.kind === "call" ? el("span", { class: "tag" }, "waitUntil") : null,
+    item.pid && found.pid && item.pid !== found.pid
+      ? el("span", { class: "tag", title: "in another isolate" }, `pid ${item.pid}`) : null);
   const took = item.kind === "call" ? (item.end ? duration(item.end.ms) : "under way") : "";
   const parts = [label, track(item, scale), el("span", { class: "took" }, took)];
   const attributes = { class: "line", dataset: { kind: item.kind, tone: toneOf(item) } };
