@@ -2,93 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from html import escape
 from typing import Final
 
 from localedge.explore.exploring import Report, Told
-from localedge.explore.report_text import summary, table
-from localedge.explore.trace import Event
+from localedge.explore.outcome import Outcome, Row
+from localedge.explore.report_text import chosen_text, summary
+from localedge.explore.time_line import time_line
 
-_LANE: Final = 300
-_ROW: Final = 24
-_LEFT: Final = 130
-_TOP: Final = 44
-_COLOURS: Final = {
-    "call": "#2563eb",
-    "begin": "#059669",
-    "end": "#059669",
-    "choice": "#dc2626",
-    "finding": "#dc2626",
-    "client": "#6b7280",
-}
 _STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1200px; color: #111;
-  padding: 0 1rem }
-pre { background: #f6f7f9; padding: 1rem; overflow-x: auto; border-radius: 6px }
-section { margin: 2.5rem 0 } h2 { font-size: 1.15rem } .found { color: #b91c1c }
-figure { overflow-x: auto; margin: 1rem 0; border: 1px solid #e5e7eb; border-radius: 6px }
-svg text { font: 12px ui-monospace, monospace } code { background: #f6f7f9; padding: 2px 4px }
+:root { color-scheme: light; --ink: #111827; --soft: #6b7280; --rule: #e5e7eb; --bad: #b91c1c }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); margin: 2rem auto; padding: 0 1rem;
+  max-width: 1280px }
+h1 { font-size: 1.5rem; margin: 0 } h2 { font-size: 1.15rem; margin: 0 0 .5rem }
+table { border-collapse: collapse; margin: 1.25rem 0; font-variant-numeric: tabular-nums }
+th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--rule); text-align: right }
+th { font-weight: 600; color: var(--soft); font-size: .85rem }
+th.name, td.name { text-align: left }
+td.none { color: #c4c9d1 } td.bad { color: var(--bad); font-weight: 600 }
+section { margin: 2.5rem 0; border-top: 1px solid var(--rule); padding-top: 1.5rem }
+.badge { background: #fee2e2; color: var(--bad); border-radius: 4px; padding: .1rem .45rem;
+  font-size: .85em; margin-right: .5rem }
+.held { background: #d1fae5; color: #065f46 }
+ul { margin: .25rem 0; padding-left: 1.2rem } li { color: var(--bad) } p { margin: .35rem 0 }
+figure { overflow-x: auto; margin: 1rem 0; border: 1px solid var(--rule); border-radius: 6px }
+svg { display: block } svg text { font: 12px ui-monospace, Menlo, "DejaVu Sans Mono", monospace }
+code { background: #f3f4f6; padding: .15rem .35rem; border-radius: 4px; overflow-wrap: anywhere }
 """
+_HELD: Final = frozenset({Outcome.PASS, Outcome.ASKED})
 
 
 def as_html(report: Report) -> str:
     """The page; it needs nothing from anywhere."""
-    sections = "\n".join(_section(told) for told in report.told)
+    state = ("held", "held") if report.is_clean else ("", "did not hold")
+    sections = "\n".join(_section(told, number) for number, told in enumerate(report.told, 1))
+    links = "".join(
+        f'<li><a href="#failure-{number}">{told.verdict.outcome}: {escape(told.subject)}, '
+        f"{escape(chosen_text(told.verdict))}</a></li>"
+        for number, told in enumerate(report.told, 1)
+    )
     return (
-        "<!doctype html><html lang=en><meta charset=utf-8><title>localedge explore</title>"
-        f"<style>{_STYLE}</style><h1>localedge explore</h1><p>{escape(summary(report))}</p>"
-        f"<pre>{escape(table(report.rows))}</pre>{sections}</html>"
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>localedge explore</title><style>{_STYLE}</style></head><body>"
+        f'<h1><span class="badge {state[0]}">{state[1]}</span>localedge explore</h1>'
+        f"<p>{escape(summary(report))}</p>{_table(report.rows)}<ul>{links}</ul>{sections}"
+        "</body></html>"
     )
 
 
-def _section(told: Told) -> str:
-    choices = ", ".join(map(str, told.verdict.choices)) or "nothing was done to the worker"
+def _table(rows: Iterable[Row]) -> str:
+    heads = "".join(f"<th>{name}</th>" for name in ("points", "runs", "merged", *Outcome))
+    lines = "".join(_line(row) for row in rows)
+    return (
+        f'<table><thead><tr><th class="name">subject</th><th class="name">explored</th>{heads}'
+        f"<th>seconds</th></tr></thead><tbody>{lines}</tbody></table>"
+    )
+
+
+def _line(row: Row) -> str:
+    names = f'<td class="name">{escape(row.subject)}</td><td class="name">{escape(row.kind)}</td>'
+    numbers = "".join(f"<td>{number:,}</td>" for number in (row.points, row.runs, row.merged))
+    counts = "".join(_count(outcome, row.counts.get(outcome, 0)) for outcome in Outcome)
+    return f"<tr>{names}{numbers}{counts}<td>{row.seconds:.2f}</td></tr>"
+
+
+def _count(outcome: Outcome, count: int) -> str:
+    kind = "none" if not count else "" if outcome in _HELD else "bad"
+    return f'<td class="{kind}">{count:,}</td>'
+
+
+def _section(told: Told, number: int) -> str:
     found = "".join(
         f"<li><b>{finding.outcome}</b> {escape(finding.text)}</li>"
         for finding in told.verdict.findings
     )
+    title = f"{escape(told.subject)} ({escape(told.kind)}): {escape(chosen_text(told.verdict))}"
     return (
-        f"<section><h2>{told.verdict.outcome}: {escape(told.subject)} ({escape(told.kind)})</h2>"
-        f"<p>Choices: {escape(choices)}</p><ul class=found>{found}</ul>"
-        f"<figure>{time_line(told.story)}</figure>"
-        f"<p>Replay: <code>{escape(told.command)}</code></p></section>"
-    )
-
-
-def time_line(events: Sequence[Event]) -> str:
-    """The story as a drawing: a lane for the client and each worker, time going down."""
-    lanes = [0, *sorted({event.worker for event in events if event.worker})]
-    place = {worker: _LEFT + number * _LANE + 20 for number, worker in enumerate(lanes)}
-    height = _TOP + len(events) * _ROW + 20
-    width = _LEFT + len(lanes) * _LANE
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img" '
-        'aria-label="time line of the workers">'
-    ]
-    for worker, x in place.items():
-        name = f"worker {worker}" if worker else "client"
-        rows = [n for n, event in enumerate(events) if event.worker == worker] or [0]
-        first, last = _TOP + rows[0] * _ROW, _TOP + rows[-1] * _ROW
-        parts.append(f'<text x="{x}" y="20" font-weight="bold">{name}</text>')
-        parts.append(f'<line x1="{x}" y1="{first}" x2="{x}" y2="{last}" stroke="#9ca3af"/>')
-    began_s = events[0].at_s if events else 0.0
-    for number, event in enumerate(events):
-        parts.append(_mark(event, place[event.worker], _TOP + number * _ROW, began_s))
-    parts.append("</svg>")
-    return "".join(parts)
-
-
-def _mark(event: Event, x: int, y: int, began_s: float) -> str:
-    colour = _COLOURS.get(event.kind, "#111")
-    text = f"{event.text} → {event.result}" if event.result else event.text
-    shown = text if len(text) <= 42 else text[:41] + "…"
-    point = f"#{event.point}" if event.point else ""
-    stamp = f"{event.at_s - began_s:.3f} s"
-    return (
-        f'<text x="8" y="{y + 4}" fill="#6b7280">{stamp}</text>'
-        f'<text x="{_LEFT - 30}" y="{y + 4}" fill="#6b7280">{point}</text>'
-        f'<circle cx="{x}" cy="{y}" r="4" fill="{colour}"/>'
-        f'<text x="{x + 10}" y="{y + 4}" fill="{colour}"><title>{escape(text)}</title>'
-        f"{escape(shown)}</text>"
+        f'<section id="failure-{number}">'
+        f'<h2><span class="badge">{told.verdict.outcome}</span>{title}</h2>'
+        f"<ul>{found}</ul><figure>{time_line(told.story)}</figure>"
+        f"<p>See it again: <code>{escape(told.command)}</code></p></section>"
     )

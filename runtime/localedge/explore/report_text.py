@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from localedge.explore.exploring import Report, Told
-from localedge.explore.outcome import Outcome, Row
+from localedge.explore.outcome import Outcome, Row, Verdict
 from localedge.explore.trace import Event
 
 _OUTCOMES: Final = tuple(str(outcome) for outcome in Outcome if outcome is not Outcome.SCENARIO)
@@ -36,10 +36,15 @@ def table(rows: Iterable[Row]) -> str:
     )
 
 
+def chosen_text(verdict: Verdict) -> str:
+    """What was done in a run, in a few words."""
+    return ", ".join(map(str, verdict.choices)) or "nothing was done to the worker"
+
+
 def failure(told: Told) -> str:
     """One failure: what it is, its story, and how to see it again."""
-    choices = ", ".join(map(str, told.verdict.choices)) or "nothing was done to the worker"
-    lines = [f"{told.verdict.outcome}  {told.subject} ({told.kind}): {choices}"]
+    chosen = chosen_text(told.verdict)
+    lines = [f"{told.verdict.outcome}  {told.subject} ({told.kind}): {chosen}"]
     for finding in told.verdict.findings:
         lines.append(f"  {finding.outcome}: {finding.text}")
     lines += ["", *story(told.story), "", f"  Replay: {told.command}"]
