@@ -205,3 +205,10 @@ async def test_doctor_finds_a_trigger_that_somebody_dropped(team: Team) -> None:
         "agent_messages_no_delete",
         "event_of_message",
     ]
+
+
+async def test_every_table_but_that_of_counts_has_the_trace_of_each_row(team: Team) -> None:
+    for table in POLICIES.keys() - {"team_counters"}:
+        columns = await team.rows(f"SELECT name, \"notnull\" FROM pragma_table_info('{table}')")
+
+        assert {"name": "trace_id", "notnull": 1} in columns, table
