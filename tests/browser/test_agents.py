@@ -139,6 +139,21 @@ async def test_a_lease_counts_down_and_can_be_ended(seat: Seat) -> None:
     await expect(page.locator(".life-marks")).to_contain_text("lease 1 was given back")
 
 
+async def test_what_has_the_focus_keeps_it_when_something_changes(seat: Seat) -> None:
+    await lost_in(seat.server, "stuck focus", "charge")
+    page = await seat.open("agents")
+    await page.get_by_role("button", name="stuck focus").click()
+    lease = page.get_by_role("button", name="End lease")
+    await lease.focus()
+    drawn = await page.locator(".life-svg").element_handle()
+
+    # The lease goes on, and with it the drawing: the old one is gone.
+    assert drawn is not None
+    await drawn.wait_for_element_state("hidden")
+
+    await expect(lease).to_be_focused()
+
+
 async def test_a_session_leads_to_its_tasks(seat: Seat) -> None:
     await sent(seat.server, "quick one")
     page = await tab(seat, "Sessions")

@@ -1,6 +1,6 @@
 // Sessions and leases.
 import { api, el } from "./app.js";
-import { empty, newest, now, theirTime, until } from "./data.js";
+import { empty, newest, now, redraw, theirTime, until } from "./data.js";
 import { badge } from "./agents_tasks.js";
 
 export function sessionsTab(panel, { database, toSession }) {
@@ -21,7 +21,7 @@ export function sessionsTab(panel, { database, toSession }) {
       list.replaceChildren(empty("No such session."));
       return;
     }
-    list.replaceChildren(el("table", { class: "sessions", "aria-label": "Sessions" },
+    redraw(list, el("table", { class: "sessions", "aria-label": "Sessions" },
       el("thead", {}, el("tr", {}, ["Session", "User", "Status", "Tasks", "Messages", "Ends in"]
         .map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, page.sessions.map(row))),
@@ -59,7 +59,7 @@ export function leasesTab(panel, { database, badge: count, toTask, toTrace }) {
       list.replaceChildren(empty("Nobody has a lease: nothing is being worked on."));
       return;
     }
-    list.replaceChildren(el("table", { class: "leases", "aria-label": "Leases" },
+    redraw(list, el("table", { class: "leases", "aria-label": "Leases" },
       el("thead", {}, el("tr", {}, ["On", "What", "Holder", "Fence", "Ends in"].map((name) =>
         el("th", { scope: "col" }, name)))),
       el("tbody", {}, found.leases.map((one) => el("tr", {},

@@ -1,6 +1,6 @@
 // Sagas forward and back, and dead letters with the way back.
 import { act, api, el, notice } from "./app.js";
-import { ask, empty, moment, newest, now, short, until } from "./data.js";
+import { ask, empty, moment, newest, now, redraw, short, until } from "./data.js";
 import { badge } from "./agents_tasks.js";
 
 export function sagasTab(panel, context) {
@@ -16,11 +16,11 @@ export function sagasTab(panel, context) {
     if (!isNewest()) return;
     const open = team.dead_letters.filter((letter) => letter.requeued_at === null);
     count("sagas", open.length);
-    letters.replaceChildren(team.dead_letters.length
+    redraw(letters, team.dead_letters.length
       ? el("div", { class: "list" }, el("table", { class: "dead", "aria-label": "Dead letters" },
         el("tbody", {}, team.dead_letters.map(letterOf))))
       : empty("No dead letter: nothing was given up."));
-    sagas.replaceChildren(...(team.sagas.length ? team.sagas.map(sagaOf)
+    redraw(sagas, ...(team.sagas.length ? team.sagas.map(sagaOf)
       : [empty("No saga yet.")]));
   }
 

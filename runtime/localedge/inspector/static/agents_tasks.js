@@ -1,6 +1,8 @@
 // Tasks: the list, and of one its life, steps and questions.
 import { act, api, duration, el, notice } from "./app.js";
-import { ask, choice, empty, fact, newest, place, short, theirTime, until, written } from "./data.js";
+import {
+  ask, choice, empty, fact, newest, place, redraw, short, theirTime, until, written,
+} from "./data.js";
 import { questionOf } from "./agents_decisions.js";
 import { timelineOf } from "./agents_timeline.js";
 
@@ -60,14 +62,12 @@ export function tasksTab(panel, context) {
       list.replaceChildren(empty("No such task yet."));
       return;
     }
-    const focused = document.activeElement?.closest?.("tr")?.dataset.task;
-    list.replaceChildren(el("table", { class: "tasks", "aria-label": "Tasks" },
+    redraw(list, el("table", { class: "tasks", "aria-label": "Tasks" },
       el("thead", {}, el("tr", {}, ["Goal", "Status", "Steps", "Lease"].map((name) =>
         el("th", { scope: "col" }, name)))),
       el("tbody", {}, page.tasks.map(row))),
     page.more ? el("div", { class: "bar more-bar" }, el("button", { type: "button",
       onclick: () => { state.count += PAGE; show(); } }, "More tasks")) : "");
-    if (focused) list.querySelector(`[data-task="${CSS.escape(focused)}"] button`)?.focus();
   }
 
   function row(task) {
@@ -109,10 +109,10 @@ export function tasksTab(panel, context) {
     const drawn = JSON.stringify({ ...found, now_ms: 0,
       timeline: found.task.lease_left_ms ? found.timeline : { ...found.timeline, to_ms: 0 } });
     if (!isNew && (drawn === state.drawn || isBusy(detail))) return;
-    state.drawn = drawn;
     const unfolded = new Set([...detail.querySelectorAll("details[open]")].map((d) => d.dataset.step));
-    detail.replaceChildren(taskOf(found, context, { onClose: close,
-      unfolded: isNew ? new Set() : unfolded }));
+    if (isNew) detail.replaceChildren();
+    const shown = taskOf(found, context, { onClose: close, unfolded: isNew ? new Set() : unfolded });
+    if (redraw(detail, shown)) state.drawn = drawn;
     detail.hidden = false;
     document.body.dataset.opened = "yes";
     if (isNew) detail.scrollTop = 0;

@@ -1,6 +1,6 @@
 // The team: who is in it, the board of goals and tasks, and the trace of one across agents.
 import { api, clockTime, el, span, svg } from "./app.js";
-import { empty, newest, now, place, short, until } from "./data.js";
+import { empty, newest, now, place, redraw, short, until } from "./data.js";
 import { badge } from "./agents_tasks.js";
 
 export function teamTab(panel, { database }) {
@@ -24,7 +24,7 @@ export function teamTab(panel, { database }) {
     const team = await api("agents/team", { query: { database: database() } });
     if (!isNewest()) return;
     members.replaceChildren(...team.members.map(memberOf));
-    board.replaceChildren(team.board.length ? boardOf(team.board, open)
+    redraw(board, team.board.length ? boardOf(team.board, open)
       : empty("No goal yet. The planner puts them here."));
     const { trace: wanted } = place.get();
     if (wanted) await open(wanted, { quiet: true });

@@ -1,6 +1,6 @@
 // Tables: the list, and of one its rows in pages or its schema.
 import { api, el } from "./app.js";
-import { choice, empty, fact, newest, place } from "./data.js";
+import { choice, empty, fact, newest, place, redraw } from "./data.js";
 import { grid } from "./d1_grid.js";
 
 const PAGE = 50;
@@ -71,7 +71,7 @@ export function tablesTab(panel, database) {
     else body.append(await rowsOf(table));
     if (state.opened !== table.name) return;
     const scrolled = before?.querySelector(".scroll")?.scrollLeft ?? 0;
-    detail.replaceChildren(
+    redraw(detail,
       el("div", { class: "value-head" }, el("h2", {}, table.name),
         choice("What is shown of the table", { rows: "Rows", schema: "Schema" }, state.form,
           (form) => { state.form = form; drawDetail(); })),

@@ -166,6 +166,24 @@ export function short(value, most = 80) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
+/** `root` has these children now. What had the focus has it again, and while a person marks text
+ *  in it, it stays as it is; false then. */
+export function redraw(root, ...children) {
+  const marked = getSelection();
+  if (marked && !marked.isCollapsed && root.contains(marked.anchorNode)) return false;
+  const active = root.contains(document.activeElement) ? document.activeElement : null;
+  const alike = () => [...root.querySelectorAll(active.tagName)]
+    .filter((node) => nameOf(node) === name);
+  const name = active ? nameOf(active) : "";
+  const at = active ? alike().indexOf(active) : -1;
+  root.replaceChildren(...children);
+  if (active) alike()[at]?.focus({ preventScroll: true });
+  return true;
+}
+
+const nameOf = (node) => node.closest("[data-step]")?.dataset.step
+  ?? node.getAttribute("aria-label") ?? node.textContent;
+
 export function empty(...text) {
   return el("p", { class: "empty" }, ...text);
 }

@@ -1,6 +1,6 @@
 // KV: namespaces, keys in pages, one key opened.
 import { $, api, bytes, el, follow, keys, notice } from "./app.js";
-import { choose, empty, newest, place, short, soon, theirTime, until } from "./data.js";
+import { choose, empty, newest, place, redraw, short, soon, theirTime, until } from "./data.js";
 import { editor, valueOf } from "./kv_value.js";
 
 const PAGE = 50;
@@ -154,7 +154,7 @@ function select(key) {
 }
 
 function show(node) {
-  $("detail").replaceChildren(node);
+  redraw($("detail"), node);
   $("detail").hidden = false;
   document.body.dataset.opened = "yes";
 }
