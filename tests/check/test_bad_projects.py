@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.check.faults import CONFIG, build, handler, worker
-from tests.runtime.edge import edge
+from tests.runtime.edge import Edge, edge
+from tests.waiting import wait_until
 
 from localedge.sdk import finder
 from localedge.sdk.host import Host, set_host
@@ -65,43 +67,60 @@ def test_an_error_of_the_workers_own_gets_no_hint(tmp_path: Path) -> None:
     assert hint(ImportError("not today"), tmp_path) == ""
 
 
-@pytest.mark.processes
-async def test_a_name_that_we_lack_is_told_with_the_nearest_one(tmp_path: Path) -> None:
-    build(tmp_path, worker("from workers import Responze\n"))
-
-    async with edge(tmp_path) as server:
-        line = await server.wait_log("localedge has no")
-        answer = await server.get("/")
-
-    assert line == "localedge has no workers.Responze. The nearest is Response."
-    assert answer.status_code == 500
-    assert line in answer.text
+BROKEN_WORKERS = {
+    "good": handler("return Response(Response.__module__)"),
+    "lacking": worker("from workers import Responze\n"),
+    "twice": {
+        "src/entry.py": handler("pass")["src/entry.py"] + "\n\nasync def on_fetch(r):\n    pass\n",
+        "wrangler.jsonc": CONFIG.replace("2026-10-01", "2025-08-13"),
+    },
+}
 
 
-@pytest.mark.processes
-async def test_two_entrypoints_are_told(tmp_path: Path) -> None:
-    text = handler("pass")["src/entry.py"] + "\n\nasync def on_fetch(request):\n    pass\n"
-    files = {"src/entry.py": text, "wrangler.jsonc": CONFIG.replace("2026-10-01", "2025-08-13")}
-    build(tmp_path, files)
-
-    async with edge(tmp_path) as server:
-        answer = await server.get("/")
-
-    assert answer.status_code == 500
-    assert "Cannot define multiple default entrypoints" in answer.text
-
-
-@pytest.mark.processes
-async def test_a_broken_venv_workers_is_never_imported(tmp_path: Path) -> None:
-    build(tmp_path, handler("return Response(Response.__module__)"))
+@pytest.fixture(scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+    """A project with an SDK that cannot be imported here, and two that cannot be loaded."""
+    folder = tmp_path_factory.mktemp("bad")
+    for name, files in BROKEN_WORKERS.items():
+        config = files.get("wrangler.jsonc", CONFIG).replace('"shop"', f'"{name}"', 1)
+        build(folder / name, {**files, "wrangler.jsonc": config})
     for version in ("python3.11", "python3.12", "python3.13", "python3.14"):
-        packages = tmp_path / ".venv-workers" / "lib" / version / "site-packages"
+        packages = folder / "good" / ".venv-workers" / "lib" / version / "site-packages"
         for name in sorted(finder.OFFERED):
             (packages / name).mkdir(parents=True)
             (packages / name / "__init__.py").write_text(BROKEN, "utf-8")
-    (tmp_path / "src" / "workers.py").write_text(BROKEN, "utf-8")
+    (folder / "good" / "src" / "workers.py").write_text(BROKEN, "utf-8")
+    configs = [word for name in BROKEN_WORKERS for word in ("-c", f"../{name}/wrangler.jsonc")]
+    async with edge(folder / "good", *configs) as running:
+        yield running
 
-    async with edge(tmp_path) as server:
-        answer = await server.get("/")
+
+async def failure(server: Edge, name: str) -> str:
+    """Why the worker `name` was not loaded."""
+
+    async def known() -> str | None:
+        workers = (await server.get("/cdn-cgi/localedge/status")).json()["workers"]
+        found: str | None = next(w["failure"] for w in workers if w["name"] == name)
+        return found
+
+    return str(await wait_until(known))
+
+
+@pytest.mark.processes
+async def test_a_name_that_we_lack_is_told_with_the_nearest_one(server: Edge) -> None:
+    line = await server.wait_log("localedge has no")
+
+    assert line == "localedge has no workers.Responze. The nearest is Response."
+    assert "Responze" in await failure(server, "lacking")
+
+
+@pytest.mark.processes
+async def test_two_entrypoints_are_told(server: Edge) -> None:
+    assert "Cannot define multiple default entrypoints" in await failure(server, "twice")
+
+
+@pytest.mark.processes
+async def test_a_broken_venv_workers_is_never_imported(server: Edge) -> None:
+    answer = await server.get("/")
 
     assert (answer.status_code, answer.text) == (200, "workers.response")
