@@ -78,15 +78,19 @@ class MemoryStore(Store):
         self._copy = state
 
     def values(self, key: bytes) -> list[Entry | None]:
-        """What a read of `key` may answer with: the newest first, each once."""
-        found = [_living(self._entries.get(key))]
-        since_s = clock.now() - WINDOW_S
+        """What a read of `key` may answer with: the newest first, each once.
+
+        An entry that has expired within the window is among them, as one that was replaced.
+        """
+        now_s = clock.now()
+        since_s = now_s - WINDOW_S
+        current = self._entries.get(key)
+        found = [_living(current)]
+        found += [one for one in _had(Past(current, now_s), since_s) if one not in found]
         for past in reversed(self._past.get(key, ())):
             if past.until_s <= since_s:
                 break
-            entry = _living(past.entry)
-            if entry not in found:
-                found.append(entry)
+            found += [one for one in _had(past, since_s) if one not in found]
         return found
 
     def _read(self, key: bytes) -> Entry | None:
@@ -145,6 +149,14 @@ class MemoryStore(Store):
                     break
         keys = tuple(found[:limit])
         return Page(keys, complete=len(found) <= limit, last=keys[-1].name if keys else b"")
+
+
+def _had(past: Past, since_s: float) -> list[Entry | None]:
+    """What the key had until `past.until_s` and after `since_s`, the later first."""
+    entry = past.entry
+    if entry is None or entry.expiration is None or entry.expiration > past.until_s:
+        return [entry]
+    return [None, entry] if entry.expiration > since_s else [None]
 
 
 def _living(entry: Entry | None) -> Entry | None:
