@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from localedge import clock
-from localedge.errors import OperatorError
+from localedge.errors import Exit, OperatorError
 from localedge.inspector import kv_data as data
 from localedge.inspector.kv_models import Put
 from localedge.kv.redis import RedisConnection, connect
+from localedge.kv.redis_store import redis_prefix
 from localedge.kv.store import Entry
 from localedge.project.models import KVNamespace, Local, Project
 
@@ -213,3 +214,27 @@ async def test_a_namespace_counts_what_each_location_has_cached(
 async def test_a_cursor_of_nothing_is_named(connection: RedisConnection, id_: str) -> None:
     with pytest.raises(OperatorError, match="not a cursor"):
         await data.keys(connection, id_, cursor="a")
+
+
+async def test_a_server_that_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
+    async with connect(f"unix://{tmp_path}/none.sock") as nowhere:
+        with pytest.raises(OperatorError, match="does not answer") as told:
+            await data.keys(nowhere, "n")
+
+    assert (told.value.code, told.value.exit) == ("kv/unreachable", Exit.UNREACHABLE)
+
+
+async def test_an_entry_that_is_damaged_is_told_and_hides_no_other(
+    connection: RedisConnection, id_: str
+) -> None:
+    await data.put(connection, id_, "bad", Put(text="v"))
+    await data.put(connection, id_, "good", Put(text="v"))
+    damaged = redis_prefix(id_) + b"h:bad"
+    await connection.execute(b"DEL", damaged)
+    await connection.execute(b"SET", damaged, b"something else")
+
+    with pytest.raises(OperatorError, match='entry of key "bad" is corrupt'):
+        await data.value(connection, id_, "bad")
+
+    assert [key.name for key in (await data.keys(connection, id_)).keys] == ["bad", "good"]
+    assert (await data.value(connection, id_, "good")).text == "v"
