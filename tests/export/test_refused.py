@@ -107,3 +107,14 @@ def test_a_folder_that_cannot_be_made_is_told(
     assert run("wrangler_like.toml/edge") == 1
 
     assert "export/cannot-write" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_named(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "src/data.txt").symlink_to(root / "gone.txt")
+
+    assert run() == 1
+
+    assert f"export/cannot-read: {root}/src/data.txt: No such file" in capsys.readouterr().err
+    assert not (root / "edge").exists()

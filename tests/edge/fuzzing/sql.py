@@ -54,7 +54,7 @@ _LITERALS = st.one_of(
             *("'[1,2,{\"a\":null}]'", '\'{"a":[1,2.5,"x"],"b":true}\'', "'[1,'", "'null'"),
             *("'$'", "'$.a'", "'$[1]'", "'$.a[#-1]'", "'$.b.c'", "'a'", "'$.'", "'[#-1]'"),
             *("'2024-02-29'", "'2024-02-29 12:34:56.789'", "'12:00'", "'2024-13-01'", "2460000.5"),
-            *("'now'", "'+1 day'", "'start of month'", "'-1 month'", "'weekday 0'", "'unixepoch'"),
+            *("'+1 day'", "'start of month'", "'-1 month'", "'weekday 0'", "'unixepoch'"),
             *("'%Y-%m-%d %H:%M:%S'", "'%j %w %s %f'", "'%d %5.2f %s'", "'%q'", "'%05d|%-4s|%x'"),
             *("'616263'", "'6162zz'", "'61 62'", "'%'", "'_b%'", "'[a-c]*'", "'a*'", "'*'"),
         ]
@@ -85,7 +85,7 @@ _FUNCTIONS = (
         "ceiling",
         "floor",
     ),
-    *("trunc", "pi", "degrees", "radians", "sin", "acos", "atan2", "randomblob", "changes"),
+    *("trunc", "pi", "degrees", "radians", "sin", "acos", "atan2", "changes"),
     *(
         "total_changes",
         "last_insert_rowid",
@@ -96,8 +96,15 @@ _FUNCTIONS = (
         "likelihood",
     ),
 )
-CALLS = st.tuples(st.sampled_from(_FUNCTIONS), st.lists(_LITERALS, max_size=3)).map(
-    lambda p: f"SELECT {p[0]}({', '.join(p[1])})"
+# With fewer arguments these are about now, which is not the same second on both sides.
+_FEWEST = {
+    **dict.fromkeys(("date", "time", "datetime", "julianday", "unixepoch"), 1),
+    "strftime": 2,
+}
+CALLS = (
+    st.tuples(st.sampled_from(_FUNCTIONS), st.lists(_LITERALS, max_size=3))
+    .filter(lambda p: len(p[1]) >= _FEWEST.get(p[0], 0))
+    .map(lambda p: f"SELECT {p[0]}({', '.join(p[1])})")
 )
 _OPERATORS = st.sampled_from(
     [

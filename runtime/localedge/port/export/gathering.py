@@ -42,18 +42,29 @@ def gather(project: Project, exported: config.Exported) -> Files:
 
     for source, place in exported.bundles.items():
         found = {
-            f"{place}/{path.relative_to(source).as_posix()}": path.read_bytes()
+            f"{place}/{path.relative_to(source).as_posix()}": _content(path)
             for path in bundle.files_below(source, is_left_out)
         }
         bundle.refuse_too_large(found)
         files.contents |= found
     for source, place in exported.assets.items():
         for path in bundle.files_below(source, _is_export):
-            files.contents[f"{place}/{path.relative_to(source).as_posix()}"] = path.read_bytes()
+            files.contents[f"{place}/{path.relative_to(source).as_posix()}"] = _content(path)
     for migrations, place in exported.migrations:
         for name in migrations.names() if migrations.path.is_dir() else ():
-            files.contents[f"{place}/{name}"] = (migrations.path / name).read_bytes()
+            files.contents[f"{place}/{name}"] = _content(migrations.path / name)
     return files
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OperatorError(
+            "export/cannot-read",
+            f"{path}: {error.strerror}.",
+            "Make it readable, or take it out of the folder. Nothing was written.",
+        ) from error
 
 
 def _is_export(path: Path) -> bool:
