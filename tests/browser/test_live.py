@@ -63,6 +63,18 @@ async def test_an_exception_is_shown_with_its_traceback(seat: Seat) -> None:
     await seat.shoot("live-exception")
 
 
+async def test_a_batch_shows_its_statements(seat: Seat) -> None:
+    page = await seat.open()
+    await seat.server.get("/batch")
+
+    await page.get_by_role("button", name="/batch").first.click()
+    line = page.locator(".line", has_text="DB.batch")
+    await expect(line).to_contain_text("DB.batch 2 statements: INSERT INTO orders VALUES (?)")
+    await line.get_by_role("button").click()
+
+    await expect(line).to_contain_text('Statement 2INSERT INTO orders\n VALUES (?)\n-- ["b"]')
+
+
 async def test_what_was_sent_and_what_came_back_are_shown(seat: Seat) -> None:
     page = await seat.open()
     await seat.server.http.post("/echo?bodies", content='{"hat": [1, 2]}')

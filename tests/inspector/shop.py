@@ -49,6 +49,13 @@ class Default(WorkerEntrypoint):
         self.ctx.waitUntil(self.later())
         return Response("ordered", status=201)
 
+    async def batch(self, request):
+        db = self.env.DB
+        await db.exec("CREATE TABLE IF NOT EXISTS orders (what TEXT)")
+        add = db.prepare("INSERT INTO orders\\n VALUES (?)")
+        await db.batch([add.bind("a"), add.bind("b")])
+        return Response("both")
+
     async def later(self):
         await asyncio.sleep(0.02)
         await self.env.CACHE.put("later", "done")

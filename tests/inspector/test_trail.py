@@ -11,6 +11,7 @@ from tests.inspector.shop import SECRET, SOURCE, get
 from tests.runtime.edge import Edge, edge, write_project
 from tests.waiting import wait_until
 
+from localedge.d1.database import D1PreparedStatement
 from localedge.isolate.secrets import Mask
 from localedge.isolate.steps import CALLS, Step, path_of, taken
 from localedge.isolate.trail import keep_trail
@@ -41,6 +42,18 @@ def test_calls_are_left_in_order_with_those_under_way(tmp_path: Path) -> None:
         Step(0, "", "fetch", "GET", has_ended=False),
     ]
     assert not path_of(tmp_path, os.getpid()).exists()
+
+
+def test_statements_are_left_as_one_line_a_batch_as_its_first(tmp_path: Path) -> None:
+    tally = trail(tmp_path)
+    runner: Any = None
+    statement = D1PreparedStatement(runner, "\n  SELECT 1\n  AS one")
+
+    tally.begin("DB", "first", ["one"], statement)
+    tally.begin("DB", "batch", [[statement, statement]], None)
+    tally.begin("KV", "list", [{"prefix": "a"}], None)
+
+    assert [step.what for step in left(tmp_path)] == ["SELECT 1   AS one", "SELECT 1   AS one", ""]
 
 
 def test_only_the_last_calls_are_kept_and_short_ones_show_nothing_of_long_ones(

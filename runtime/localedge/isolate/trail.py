@@ -39,9 +39,11 @@ def _begin(memory: mmap.mmap, begins: memoryview[float], events: memoryview[int]
         place = count & mask
         count += 1
         if type(target) is D1PreparedStatement:
-            what = target.statement[:size].replace("\n", " ")
+            what = _one_line(target.statement, size)
         else:
-            what = given[0] if given and type(given[0]) is str else ""
+            what = given[0] if given else ""
+            if type(what) is not str:
+                what = _one_line(_first_statement(what), size)
         text = f"{binding}\0{operation}\0{what}\n".encode("utf-8", "replace")[:size]
         where = start + place * size
         memory[where : where + len(text)] = text
@@ -51,6 +53,15 @@ def _begin(memory: mmap.mmap, begins: memoryview[float], events: memoryview[int]
         return at
 
     return begin
+
+
+def _first_statement(batch: object) -> str:
+    first = batch[0] if isinstance(batch, list) and batch else None
+    return first.statement if isinstance(first, D1PreparedStatement) else ""
+
+
+def _one_line(statement: str, size: int) -> str:
+    return statement[:size].strip().replace("\n", " ")
 
 
 def _mapped(file: Path) -> mmap.mmap:

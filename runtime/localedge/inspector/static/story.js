@@ -152,10 +152,20 @@ export function callName(call) {
 }
 
 function essence(call) {
-  if (call.subject) {
-    try { return JSON.parse(call.subject).sql ?? call.subject; } catch { return call.subject; }
-  }
+  const given = call.subject ?? (call.operation === "batch" ? call.arguments?.[0] : null);
+  const statements = given ? sqlIn(given) : [];
+  if (statements.length > 1) return `${statements.length} statements: ${oneLine(statements[0])}`;
+  if (statements.length) return oneLine(statements[0]);
   return (call.arguments ?? []).map((text) => firstLine(unquoted(text))).join(" ");
+}
+
+/** The SQL of each statement in `text`, which is JSON, perhaps cut. */
+function sqlIn(text) {
+  return [...text.matchAll(/"sql": ("(?:[^"\\]|\\.)*")/g)].map(([, quoted]) => JSON.parse(quoted));
+}
+
+function oneLine(text) {
+  return firstLine(text.replace(/\s+/g, " ").trim());
 }
 
 function unquoted(text) {
@@ -200,7 +210,8 @@ function details(item) {
   if (item.kind !== "call") return null;
   const parts = [];
   if (item.subject) parts.push(["Statement", statement(item.subject)]);
-  (item.arguments ?? []).forEach((text, n) => parts.push([`Argument ${n + 1}`, pretty(text)]));
+  if (item.operation === "batch") parts.push(...batch(item.arguments?.[0]));
+  else (item.arguments ?? []).forEach((text, n) => parts.push([`Argument ${n + 1}`, pretty(text)]));
   if (item.end?.error) parts.push(["Error", item.end.error]);
   else if (item.end) parts.push(["Result", pretty(item.end.result)]);
   else parts.push(["Result", "none yet: it is under way, or its isolate died"]);
@@ -208,10 +219,19 @@ function details(item) {
     el("div", {}, el("h4", {}, name), el("pre", {}, text))));
 }
 
+function batch(text) {
+  try {
+    return JSON.parse(text).map((one, n) => [`Statement ${n + 1}`, statement(JSON.stringify(one))]);
+  } catch {
+    return [["Statements", text ?? ""]];
+  }
+}
+
 function statement(subject) {
   try {
     const { sql, params } = JSON.parse(subject);
-    return params?.length ? `${sql}\n-- ${JSON.stringify(params)}` : sql;
+    const text = sql.trim();
+    return params?.length ? `${text}\n-- ${JSON.stringify(params)}` : text;
   } catch {
     return subject;
   }
