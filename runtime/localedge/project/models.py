@@ -54,22 +54,60 @@ class Limits(Frozen):
 class Local(Frozen):
     """The `[localedge]` table: what exists only here."""
 
-    port: int = Field(default=8787, ge=0, le=65535)
-    isolates: int = Field(default=2, ge=1)
-    fresh: bool = False
-    loop_block_s: float = Field(default=30.0, gt=0)
-    memory_mb: int = Field(default=512, ge=32)
-    redis_url: str | None = Field(default=None, pattern=r"^(redis|rediss|unix)://.")
-    durability: Literal["process", "power"] = "process"
-    consistency: Literal["strong", "eventual"] = "strong"
-    write_rate: Literal["off", "warn", "enforce"] = "off"
-    time_travel_mb: int = Field(default=256, ge=0)
-    time_travel_copies: int = Field(default=120, ge=1)
-    kv_call_limit: bool = False
-    d1_call_limit: bool = False
-    import_guard: bool = False
-    thread_guard: bool = False
-    strict: bool = False
+    port: int = Field(
+        default=8787, ge=0, le=65535, description="The port of the dev server; 0 takes a free one."
+    )
+    isolates: int = Field(default=2, ge=1, description="How many processes serve requests.")
+    fresh: bool = Field(default=False, description="A new isolate for each request.")
+    loop_block_s: float = Field(
+        default=30.0,
+        gt=0,
+        description="Seconds that a worker may block its loop before its isolate is ended.",
+    )
+    memory_mb: int = Field(
+        default=512, ge=32, description="Private memory of an isolate, in MB; it is ended beyond."
+    )
+    redis_url: str | None = Field(
+        default=None,
+        pattern=r"^(redis|rediss|unix)://.",
+        description="A server of your own instead of the Valkey that is started.",
+    )
+    durability: Literal["process", "power"] = Field(
+        default="process",
+        description="What acknowledged writes outlive: a killed process, or a power cut too.",
+    )
+    consistency: Literal["strong", "eventual"] = Field(
+        default="strong",
+        description="Whether KV shows a write at once, or only after `cacheTtl` as on the edge.",
+    )
+    write_rate: Literal["off", "warn", "enforce"] = Field(
+        default="off",
+        description="What happens when one KV key is written more than once a second.",
+    )
+    time_travel_mb: int = Field(
+        default=256, ge=0, description="MB that the copies of a database may take."
+    )
+    time_travel_copies: int = Field(
+        default=120, ge=1, description="How many copies of a database are kept."
+    )
+    kv_call_limit: bool = Field(
+        default=False,
+        description="Whether KV calls of one invocation are counted, and refused beyond 1000.",
+    )
+    d1_call_limit: bool = Field(
+        default=False,
+        description="Whether D1 queries of one invocation are counted, and refused beyond 1000.",
+    )
+    import_guard: bool = Field(
+        default=False, description="Whether entropy and I/O are refused while a worker is imported."
+    )
+    thread_guard: bool = Field(
+        default=False, description="Whether the start of a thread is refused."
+    )
+    strict: bool = Field(
+        default=False,
+        description="All that the edge enforces and a laptop does not (docs/strict.md).",
+    )
 
 
 class Project(Frozen):
