@@ -221,7 +221,8 @@ def from_js(value: Any) -> Any:
 def copied(buffer: JsBuffer) -> memoryview:
     """A copy of what `buffer` shows, as numbers of its kind."""
     view = memoryview(bytearray(buffer.view))
-    return view.cast(buffer.items.format) if buffer.items.format != "B" else view
+    form: Any = buffer.items.format
+    return view if form == "B" else view.cast(form)
 
 
 def call_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

@@ -11,6 +11,8 @@ from tests.check.faults import Case, findings, marked, places
 from localedge.port.check.checking import rules
 
 CASES = [*code_cases.CASES, *binding_cases.CASES]
+SILENT = {case.rule: case for case in CASES if not case.rule.startswith("silence-")}
+MARKS = {".sql": "--", ".jsonc": "//", ".json": "//"}
 PAGES = Path(__file__).parents[2] / "docs" / "check"
 
 
@@ -31,6 +33,21 @@ def test_a_near_miss_is_silent(case: Case, tmp_path: Path) -> None:
     found = findings(tmp_path, case.near)
 
     assert places(tmp_path, found, case.rule) == []
+
+
+@pytest.mark.parametrize("rule", SILENT)
+def test_a_comment_above_silences_a_rule(rule: str, tmp_path: Path) -> None:
+    files = dict(SILENT[rule].fault)
+    faults = places(tmp_path, findings(tmp_path, files), rule)
+    for name, line in reversed(faults):
+        lines = (tmp_path / name).read_text("utf-8").split("\n")
+        mark = MARKS.get(Path(name).suffix, "#")
+        lines.insert(max(0, line - 1), f"{mark} localedge: ignore[{rule}] for a test")
+        files[name] = "\n".join(lines)
+        (tmp_path / name).write_text(files[name], "utf-8")
+
+    assert faults
+    assert places(tmp_path, findings(tmp_path, files), rule) == []
 
 
 def test_every_rule_has_a_case() -> None:

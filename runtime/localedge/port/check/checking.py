@@ -102,7 +102,8 @@ def _told(
 ) -> Iterator[Finding]:
     """`found` without what comments silence, and what is wrong with those comments."""
     silences = {file: source.silences for file, source in sources.items()}
-    for text in {*migrations, project.file, edge.dependencies.file}:
+    others = {*migrations, project.file, edge.dependencies.file, *(one.file for one in found)}
+    for text in others - silences.keys():
         if text is not None and text.is_file():
             silences[text] = silence.of_text(text.read_text("utf-8-sig", errors="replace"))
     for one in found:

@@ -37,9 +37,10 @@ class Silences:
             return
         ids = frozenset(name.strip() for name in found[1].split(","))
         self.named.extend((line, name) for name in sorted(ids))
-        # A comment on a line of its own speaks for the next one.
-        target = line + 1 if is_alone else line
-        self.by_line[target] = self.by_line.get(target, frozenset()) | ids
+        # A comment on a line of its own speaks for the next one; for its own too, because what
+        # concerns a whole file is told of its first line.
+        for target in (line, line + 1) if is_alone else (line,):
+            self.by_line[target] = self.by_line.get(target, frozenset()) | ids
 
 
 def of_python(text: str) -> Silences:
