@@ -159,7 +159,9 @@ def test_json_is_parsed_into_objects_of_the_platform() -> None:
     assert parsed.a.to_py() == [1, 2.5, 1, _null(), True]
     with pytest.raises(JsException) as raised:
         JSON.parse("{")
-    assert raised.value.name == "SyntaxError"
+    assert str(raised.value) == (
+        "SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)"
+    )
 
 
 def test_json_has_javascripts_own_form() -> None:

@@ -155,6 +155,8 @@ class Serving:
         EVENT.set(event)
         try:
             request = web.Request(method, url, HeaderPairs(lines), body, FACTS.copy())
+            # Whoever passes it on passes redirects on too, as on the platform.
+            request.redirect = "manual"
             response = await self._worker.fetch(request, self._env, event.context, entrypoint)
             if isinstance(response.body, ReadableStream) or (
                 response.body is not None and len(response.body) > CHUNK_BYTES

@@ -57,11 +57,12 @@ def _begin(memory: mmap.mmap, begins: memoryview[float], events: memoryview[int]
 
 def _first_statement(batch: object) -> str:
     first = batch[0] if isinstance(batch, list) and batch else None
-    return first.statement if isinstance(first, D1PreparedStatement) else ""
+    return str(first.statement) if isinstance(first, D1PreparedStatement) else ""
 
 
-def _one_line(statement: str, size: int) -> str:
-    return statement[:size].strip().replace("\n", " ")
+def _one_line(statement: object, size: int) -> str:
+    # Whatever was given to `prepare`: nothing has looked at it yet.
+    return str(statement)[:size].strip().replace("\n", " ")
 
 
 def _mapped(file: Path) -> mmap.mmap:

@@ -256,6 +256,33 @@ async def refused(self, request):
 
 
 @route
+async def odd_statement(self, request):
+    try:
+        await self.env.DB.prepare(5).all()
+    except JsException as error:
+        return Response(error.message.partition("\n")[0])
+    return Response("5 is a statement")
+
+
+@route
+async def passed_on(self, request):
+    # Some other place of this worker: what it answers with is passed on, not followed.
+    copy = Request(request)
+    return Response.json([request.redirect, copy.redirect, Request(request.url).redirect])
+
+
+@route
+async def bad_json(self, request):
+    told = []
+    for text in ("nope", "", "{", '{"a": 1,}', "[1 2]", "'a'", "01", "NaN"):
+        try:
+            js.JSON.parse(text)
+        except JsException as error:
+            told.append([error.name, error.message])
+    return Response.json(told)
+
+
+@route
 async def kv_forms(self, request):
     kv = self.env.KV
     for n in range(5):

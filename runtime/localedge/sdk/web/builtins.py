@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -13,6 +12,7 @@ from localedge.coercion import js_number, js_string, js_truthy
 from localedge.errors import JsException, js_type_error
 from localedge.jsmembers import own
 from localedge.jsproxy import listed
+from localedge.kv.jsontext import parse as parse_json
 from localedge.sdk.web.response import stringified
 from localedge.sdk.web.streams import as_error, settled
 from localedge.values import (
@@ -68,14 +68,7 @@ OBJECT = NativeClass(
 
 
 def _parse(text: Any) -> Any:
-    try:
-        return json.loads(js_string(text), parse_constant=_no_constant)
-    except ValueError as error:
-        raise JsException(str(error), name="SyntaxError") from error
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"Unexpected token '{name[0]}' in JSON")
+    return parse_json(js_string(text))
 
 
 def _stringify(value: Any, _replacer: Any = UNDEFINED, space: Any = UNDEFINED) -> Any:
