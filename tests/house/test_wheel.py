@@ -34,6 +34,15 @@ def test_the_wheel_has_two_top_level_names(wheel: Path) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {"localedge", "edgestate"}
 
 
+def test_the_wheel_has_the_driver_of_the_real_parts(wheel: Path) -> None:
+    folder = ROOT / "runtime" / "localedge" / "port" / "verify" / "node"
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {Path(name).name for name in archive.namelist() if "/verify/node/" in name}
+
+    assert packed == {file.name for file in folder.iterdir() if file.is_file()}
+    assert {"driver.mjs", "package-lock.json", ".npmrc"} <= packed
+
+
 def test_the_wheel_installed_in_a_clean_venv_offers_both_names(wheel: Path, tmp_path: Path) -> None:
     folder = tmp_path / "venv"
     venv.create(folder, with_pip=False, symlinks=True)
