@@ -91,11 +91,10 @@ class Crashes:
         """The runs that have one fault more than `played`, at a later point."""
         after = max((choice.point for choice in played.verdict.choices), default=0)
         polls = repeated(played.trace)
-        index = 0
         for point, info in sorted(played.trace.points.items()):
             for mode in modes if point > after else ():
-                index += 1
-                if not share.has(index):
+                # A death before a call is, mostly, that after the one before it: to one process.
+                if not share.has(point - (mode is Do.BEFORE)):
                     continue
                 if point in polls:
                     self.merged += 1
