@@ -9,7 +9,7 @@ import pytest
 from tests.edge.conftest import MakeProject, compared, told
 
 from localedge.errors import Exit, OperatorError
-from localedge.port.verify.parts import fetched_parts
+from localedge.port.verify.parts import fetched_parts, sdk_folder
 from localedge.port.verify.plan import Cron, Plan, Send
 from localedge.port.verify.verifying import Wishes
 from localedge.port.verify.wheels import packages_folder
@@ -116,6 +116,20 @@ async def test_without_a_network_packages_cannot_be_had(
         await packages_folder(["pydantic==2.14.4"], tmp_path)
 
     assert (caught.value.code, caught.value.exit) == ("verify/cannot-fetch", Exit.UNREACHABLE)
+
+
+async def test_an_index_without_the_sdk_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+
+    with pytest.raises(OperatorError, match="SDK cannot be had") as caught:
+        await sdk_folder()
+
+    assert caught.value.exit == Exit.UNREACHABLE
+    assert "must offer workers-runtime-sdk==" in caught.value.hint
 
 
 async def test_without_node_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

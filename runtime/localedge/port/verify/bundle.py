@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from localedge.errors import Exit, OperatorError
 from localedge.port.verify.parts import cache_folder
-from localedge.port.verify.wheels import packages_folder
+from localedge.port.verify.wheels import packages_folder, silent
 from localedge.project.models import Project
 
 MOST_BYTES: Final = 64 * 1024 * 1024
@@ -36,15 +36,21 @@ class Bundle:
     size_bytes: int
 
 
-async def bundled(project: Project, requirements: Sequence[str] | None, copy: Path) -> Bundle:
+async def bundled(
+    project: Project,
+    requirements: Sequence[str] | None,
+    copy: Path,
+    say: Callable[[str], None] = silent,
+) -> Bundle:
     """The bundle of `project`, its files copied to the new folder `copy`.
 
-    Shape: `requirements` are the packages that the edge gets, None for what the project says.
+    Shape: `requirements` are the packages that the edge gets, None for what the project says;
+    `say` gets a sentence before they are fetched.
     Errors: OperatorError when it is over the platform's size, or a package has no edge build.
     """
     assert project.main is not None
     own = _copy(project.bundle, copy)
-    sites, packages = await _sites(project, requirements)
+    sites, packages = await _sites(project, requirements, say)
     size = own + sum(_size(site) for site in sites)
     if size > MOST_BYTES:
         raise OperatorError(
@@ -57,7 +63,7 @@ async def bundled(project: Project, requirements: Sequence[str] | None, copy: Pa
 
 
 async def _sites(
-    project: Project, requirements: Sequence[str] | None
+    project: Project, requirements: Sequence[str] | None, say: Callable[[str], None]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     vendored = [one for one in (project.root / VENDORED, project.bundle / VENDORED) if _is_dir(one)]
     if vendored and requirements is None:
@@ -65,7 +71,7 @@ async def _sites(
     wanted = required(project.root) if requirements is None else [*requirements]
     if not wanted:
         return (), ()
-    site = await packages_folder(wanted, cache_folder())
+    site = await packages_folder(wanted, cache_folder(), say)
     return (site,), tuple(_names(site))
 
 

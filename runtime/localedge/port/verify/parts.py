@@ -12,7 +12,7 @@ from typing import Final
 
 from localedge.errors import Exit, OperatorError
 from localedge.port.verify.fetching import filled, run
-from localedge.port.verify.wheels import packages_folder
+from localedge.port.verify.wheels import packages_folder, silent
 
 DRIVER: Final = Path(__file__).parent / "node"
 SDK: Final = "workers-runtime-sdk==1.9.5"
@@ -40,11 +40,7 @@ def cache_folder() -> Path:
     return Path(cache) / "localedge" / "edge"
 
 
-def _silent(_text: str) -> None:
-    return
-
-
-async def fetched_parts(say: Callable[[str], None] = _silent) -> Parts:
+async def fetched_parts(say: Callable[[str], None] = silent) -> Parts:
     """The parts at exact versions; what is not in the cache yet is fetched.
 
     Shape: `say` gets a sentence before that, for it takes a while.
@@ -53,8 +49,20 @@ async def fetched_parts(say: Callable[[str], None] = _silent) -> Parts:
     """
     node = node_program()
     npm = await npm_packages(node, DRIVER, "miniflare and Pyodide", say)
-    sdk = await packages_folder([SDK], cache_folder())
-    return Parts(node, npm, sdk)
+    return Parts(node, npm, await sdk_folder(say))
+
+
+async def sdk_folder(say: Callable[[str], None] = silent) -> Path:
+    """A folder with Cloudflare's SDK. Errors: OperatorError (exit 4) when it cannot be had."""
+    try:
+        return await packages_folder([SDK], cache_folder(), say)
+    except OperatorError as error:
+        raise OperatorError(
+            "verify/no-sdk",
+            f"Cloudflare's SDK cannot be had. {error.code}: {error.message}",
+            f"The index that pip is set to must offer {SDK}.",
+            exit=Exit.UNREACHABLE,
+        ) from error
 
 
 def node_program() -> Path:
@@ -75,7 +83,7 @@ def node_program() -> Path:
 
 
 async def npm_packages(
-    node: Path, pinned: Path, named: str, say: Callable[[str], None] = _silent
+    node: Path, pinned: Path, named: str, say: Callable[[str], None] = silent
 ) -> Path:
     """A folder of the cache with the packages that the files in the folder `pinned` pin.
 

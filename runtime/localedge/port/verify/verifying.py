@@ -19,6 +19,7 @@ from localedge.port.verify.parts import fetched_parts
 from localedge.port.verify.plan import Plan
 from localedge.port.verify.real import Real, real_side
 from localedge.port.verify.remote import remote_side
+from localedge.port.verify.wheels import silent
 from localedge.project import compatibility
 from localedge.project.models import Project
 from localedge.supervisor.forks import Record
@@ -64,7 +65,7 @@ async def verify(
     with tempfile.TemporaryDirectory(prefix="localedge-verify-") as folder:
         async with AsyncExitStack() as stack:
             real = Path(folder) / "real"
-            theirs, packages = await _their_side(stack, project, wishes, real, say or _silent)
+            theirs, packages = await _their_side(stack, project, wishes, real, say or silent)
             ours = await stack.enter_async_context(
                 our_side(
                     project,
@@ -96,13 +97,9 @@ async def _their_side(
         return await stack.enter_async_context(remote), ()
     parts = await fetched_parts(say)
     os.mkdir(folder)
-    bundle = await bundled(project, wishes.requirements, folder / "bundle")
+    bundle = await bundled(project, wishes.requirements, folder / "bundle", say)
     real = real_side(project, parts, bundle, folder, patience_s=patience_s)
     return await stack.enter_async_context(real), bundle.packages
-
-
-def _silent(_text: str) -> None:
-    return
 
 
 def _not_loaded(ours: Ours, theirs: Side) -> Report | None:

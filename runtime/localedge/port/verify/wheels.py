@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -20,16 +20,24 @@ _NO_NETWORK: Final = ("Retrying (", "Could not fetch URL", "NewConnectionError",
 _NO_BUILD: Final = re.compile(r"No matching distribution found for ([^\n]+)")
 
 
-async def packages_folder(requirements: Sequence[str], cache: Path) -> Path:
+def silent(_text: str) -> None:
+    """Say nothing."""
+
+
+async def packages_folder(
+    requirements: Sequence[str], cache: Path, say: Callable[[str], None] = silent
+) -> Path:
     """A folder with the packages that `requirements` ask for, and those that these need.
 
-    Shape: what was once fetched for the same requirements stays as it is.
+    Shape: what was once fetched for the same requirements stays as it is; `say` gets a sentence
+    before something is fetched.
     Errors: OperatorError: exit 4 without pip or network, 1 for a package without an edge build.
     """
     wanted = sorted(set(requirements))
     digest = hashlib.sha256("\n".join([PLATFORM, PYTHON, *wanted]).encode()).hexdigest()[:16]
 
     async def fill(folder: Path) -> None:
+        say(f"Fetching packages for the edge, once: {', '.join(wanted)}.")
         await _fetch(wanted, folder)
 
     return await filled(cache / f"python-{digest}", fill)

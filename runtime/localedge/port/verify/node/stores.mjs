@@ -44,6 +44,9 @@ function options(state, kv, d1, compatibilityDate) {
     host: "127.0.0.1",
     port: 0,
     resourcePersistencePath: state,
+    // Nothing is fetched, told or written anywhere else: no facts of a connection, no registry.
+    cf: false,
+    enableDevRegistry: false,
     telemetry: { enabled: false },
     logRequests: false,
     workers: [{ config: { name: "stores", compatibilityDate, manifest, env, exports: {} } }],
