@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from localedge.cli.event_stream import messages
-from localedge.cli.tail_events import Assembly, Filters, Invocation, Status, as_json, as_text
+from localedge.cli.event_stream import messages, ticking
+from localedge.cli.tail_events import (
+    GRACE_S,
+    Assembly,
+    Filters,
+    Invocation,
+    Status,
+    as_json,
+    as_text,
+)
 
 RAY = "00f067aa0ba902b7"
 AT = 1_796_100_000_000
@@ -36,7 +46,9 @@ RAISED = _one("exception", error="ValueError", message="no", traceback="Tracebac
 
 def _shown(*happenings: dict[str, Any], since_ms: float = AT) -> list[Invocation]:
     assembly = Assembly(since_ms)
-    return [found for one in happenings for found in assembly.fed(one)]
+    for one in happenings:
+        assembly.feed(one, 0.0)
+    return list(assembly.taken(GRACE_S))
 
 
 def _whole(*happenings: dict[str, Any]) -> Invocation:
@@ -47,11 +59,21 @@ def _whole(*happenings: dict[str, Any]) -> Invocation:
 @pytest.mark.parametrize("end", [[OVER, _closed()], [_closed(), OVER]])
 def test_a_request_is_shown_once_it_is_answered_and_over(end: list[dict[str, Any]]) -> None:
     assembly = Assembly(AT)
-    before = [found for one in (_opened(), end[0]) for found in assembly.fed(one)]
+    for one in (_opened(), end[0]):
+        assembly.feed(one, 0.0)
+    before = list(assembly.taken(100.0))
 
-    after = list(assembly.fed(end[1]))
+    assembly.feed(end[1], 100.0)
+    after = list(assembly.taken(100.0 + GRACE_S))
 
     assert (len(before), len(after)) == (0, 1)
+    assert list(assembly.taken(200.0)) == []
+
+
+def test_a_line_that_comes_after_the_end_belongs_to_its_request() -> None:
+    found = _whole(_opened(), OVER, _closed(), _printed("late"))
+
+    assert [log["text"] for log in found.logs] == ["late"]
 
 
 def test_lines_of_wait_until_belong_to_their_request() -> None:
@@ -166,3 +188,31 @@ def test_messages_of_a_stream_are_read_whole_and_comments_passed_over() -> None:
     lines += ["id: 7", 'data:{"b":', "data: 2}", "", "data: {"]
 
     assert list(messages(lines)) == [("hello", {"a": 1}), ("", {"b": 2})]
+
+
+def test_ticks_come_between_items_that_let_themselves_be_waited_for() -> None:
+    gate = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        gate.wait(20)
+        yield 2
+
+    coming = ticking(items(), every_s=0.01)
+    seen = [next(coming), next(coming)]
+    gate.set()
+
+    assert seen == [1, None]
+    assert [one for one in coming if one is not None] == [2]
+
+
+def test_what_goes_wrong_while_reading_is_raised_where_it_is_waited_for() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise ValueError("gone")
+
+    coming = ticking(items(), every_s=20)
+
+    assert next(coming) == 1
+    with pytest.raises(ValueError, match="gone"):
+        next(coming)

@@ -79,15 +79,18 @@ class TimeTravel:
         """Whether a copy of the database, as large as it is, is within the budget."""
         return self.file.exists() and self.file.stat().st_size <= self.budget.size_bytes
 
-    async def keep(self, cause: Cause) -> Copy:
-        """A copy of the database as it is now; the newest one when nothing has changed since."""
-        return await asyncio.to_thread(self._keep, cause)
+    async def keep(self, cause: Cause, at_s: float | None = None) -> Copy:
+        """A copy of the database as it is now; the newest one when nothing has changed since.
+
+        Shape: it counts as taken at `at_s`, the moment that it is for, or now.
+        """
+        return await asyncio.to_thread(self._keep, cause, at_s)
 
     async def restore(self, to: Copy, progress: Progress | None = None) -> Restored:
         """The database is as it was in the copy `to`; what it was before is kept."""
         return await asyncio.to_thread(self._restore, to, progress)
 
-    def _keep(self, cause: Cause) -> Copy:
+    def _keep(self, cause: Cause, at_s: float | None) -> Copy:
         with self._alone(), closing(open_here(self.file)) as live:
             copies = self.copies()
             # Read first: what is written meanwhile shows as a change at the next look.
@@ -100,7 +103,7 @@ class TimeTravel:
             if copies and is_same(draft, copies[-1].path):
                 self._remember(marker)
                 return copies[-1]
-            copy = self._named(draft, _after(copies, counter), cause)
+            copy = self._named(draft, _after(copies, counter), cause, at_s)
             self._remember(marker)
             self._prune()
             return copy
@@ -139,8 +142,9 @@ class TimeTravel:
         path.unlink(missing_ok=True)
         return path
 
-    def _named(self, draft: Path, place: Place, cause: Cause) -> Copy:
-        bookmark, taken_ms = bookmark_text(*place), int(self._now() * 1000)
+    def _named(self, draft: Path, place: Place, cause: Cause, at_s: float | None = None) -> Copy:
+        taken_ms = int((self._now() if at_s is None else at_s) * 1000)
+        bookmark = bookmark_text(*place)
         path = draft.rename(self.folder / copy_name(bookmark, taken_ms, cause))
         return Copy(bookmark, taken_ms, cause, path)
 

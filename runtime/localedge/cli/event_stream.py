@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from queue import Empty, SimpleQueue
+from typing import Any, Final, TypeVar
 
 import httpx
 import typer
@@ -12,6 +14,7 @@ import typer
 from localedge.errors import Exit, OperatorError
 from localedge.supervisor.state import Run
 
+T = TypeVar("T")
 _QUIET_S: Final = 40.0
 """The server says every 10 seconds that it is still there."""
 _CONNECT_S: Final = 5.0
@@ -62,6 +65,36 @@ def happenings(
             "Look whether it still runs: localedge dev.",
             exit=Exit.UNREACHABLE,
         ) from exc
+
+
+def ticking(items: Iterator[T], *, every_s: float) -> Iterator[T | None]:
+    """The `items` as they come, and None whenever there was none for `every_s` seconds.
+
+    Errors: those of `items`.
+    """
+    arrived: SimpleQueue[T | BaseException | None] = SimpleQueue()
+
+    def read() -> None:
+        try:
+            for item in items:
+                arrived.put(item)
+        except BaseException as error:  # noqa: BLE001  (raised where it is waited for)
+            arrived.put(error)
+        else:
+            arrived.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        try:
+            item = arrived.get(timeout=every_s)
+        except Empty:
+            yield None
+            continue
+        if item is None:
+            return
+        if isinstance(item, BaseException):
+            raise item
+        yield item
 
 
 def messages(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -75,9 +75,11 @@ class _Shown:
                 redirect_stdout=False,
             )
             task = bar.add_task(self._title, total=self._total, completed=self._done)
-            bar.start()
-            self._stop = bar.stop
             self._update = lambda done: bar.update(task, completed=done)
+            self._stop = bar.stop
+            bar.start()
+            # What was done since it was made was told to nobody.
+            bar.update(task, completed=self._done)
 
     def advance(self, done: int) -> None:
         """So much is done."""

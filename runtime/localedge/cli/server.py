@@ -35,6 +35,20 @@ def running_server(config: Path | None, persist_to: Path | None) -> Run:
     return run
 
 
+def workers_of(run: Run) -> list[str]:
+    """The names of the workers that the server runs; the first one has the port.
+
+    Errors: OperatorError (exit 4) when it does not answer.
+    """
+    try:
+        answer = httpx.get(
+            f"{run.url}/cdn-cgi/localedge/status", timeout=_DEADLINE_S, trust_env=False
+        )
+        return [str(worker["name"]) for worker in answer.raise_for_status().json()["workers"]]
+    except (httpx.HTTPError, ValueError, KeyError) as exc:
+        raise _no_answer(run, exc) from exc
+
+
 def order(
     run: Run, path: str, *, within_s: float = _DEADLINE_S, **parameters: str | int | float | None
 ) -> dict[str, object]:
@@ -52,16 +66,20 @@ def order(
             trust_env=False,
         )
     except httpx.HTTPError as exc:
-        raise OperatorError(
-            "server/no-answer",
-            f"the server at {run.url} (pid {run.pid}) does not answer: {exc}.",
-            "Its log says what it does; end it with Ctrl-C, and start it again.",
-            exit=Exit.UNREACHABLE,
-        ) from exc
+        raise _no_answer(run, exc) from exc
     if response.is_error:
         raise _refusal(response)
     answer: dict[str, object] = response.json()
     return answer
+
+
+def _no_answer(run: Run, exc: Exception) -> OperatorError:
+    return OperatorError(
+        "server/no-answer",
+        f"the server at {run.url} (pid {run.pid}) does not answer: {exc}.",
+        "Its log says what it does; end it with Ctrl-C, and start it again.",
+        exit=Exit.UNREACHABLE,
+    )
 
 
 def _refusal(response: httpx.Response) -> OperatorError:

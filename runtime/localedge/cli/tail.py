@@ -15,9 +15,9 @@ from typing import Annotated, Final, Literal, cast, get_args
 
 import typer
 
-from localedge.cli.event_stream import happenings
-from localedge.cli.server import running_server
-from localedge.cli.tail_events import Assembly, Filters, Status, as_json, as_text
+from localedge.cli.event_stream import happenings, ticking
+from localedge.cli.server import running_server, workers_of
+from localedge.cli.tail_events import GRACE_S, Assembly, Filters, Status, as_json, as_text
 from localedge.errors import Exit, OperatorError
 from localedge.supervisor.state import Run
 
@@ -30,7 +30,7 @@ Format = Literal["json", "pretty"]
 @app.command()
 def tail(
     worker: Annotated[
-        str | None, typer.Argument(help="The worker, as a name; there is one on the port.")
+        str | None, typer.Argument(help="The worker's name; without it the one on the port.")
     ] = None,
     format_: Annotated[
         Format | None,
@@ -65,9 +65,10 @@ def tail(
         rate=_rate(sampling_rate),
     )
     run = running_server(config, persist_to)
+    name = _name(worker, workers_of(run))
     wants_json = as_json_ or format_ == "json" or (format_ is None and not sys.stdout.isatty())
     try:
-        _follow(run, filters, worker or "", wants_json)
+        _follow(run, filters, name, wants_json)
     except KeyboardInterrupt:
         return
     except BrokenPipeError:
@@ -79,16 +80,30 @@ def tail(
 
 def _follow(run: Run, filters: Filters, worker: str, wants_json: bool) -> None:
     def connected() -> None:
-        whom = worker or "the worker"
-        typer.echo(f"Connected to {whom} on {run.url}, waiting for logs...", err=True)
+        typer.echo(f"Connected to {worker} on {run.url}, waiting for logs...", err=True)
 
     assembly = Assembly(time.time() * 1000)
-    for one in happenings(run, after=None, on_connected=connected):
-        for invocation in assembly.fed(one):
+    coming = happenings(run, after=None, on_connected=connected)
+    for one in ticking(coming, every_s=GRACE_S / 2):
+        if one is not None:
+            assembly.feed(one, time.monotonic())
+        for invocation in assembly.taken(time.monotonic()):
             if filters.let(invocation, random.random):
                 shown = json.dumps(as_json(invocation, worker), ensure_ascii=False)
                 typer.echo(shown if wants_json else as_text(invocation))
                 sys.stdout.flush()
+
+
+def _name(wanted: str | None, names: list[str]) -> str:
+    """The worker whose requests come over the port: what others do for them is part of them."""
+    if wanted is not None and wanted not in names:
+        raise _usage(f'the server runs no worker "{wanted}".', f"It runs {', '.join(names)}.")
+    if wanted not in (None, names[0]):
+        raise _usage(
+            f"requests come to {names[0]}, not to {wanted}.",
+            f"What {wanted} does for them is shown with them: localedge tail.",
+        )
+    return names[0]
 
 
 def _known(status: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 Status: TypeAlias = Literal["ok", "error", "canceled"]
 Happening: TypeAlias = dict[str, Any]
 
+GRACE_S: Final = 0.2
 _CRON: Final = "CRON"
 _MOST_OPEN: Final = 2_000
 _WORDS: Final = {
@@ -52,28 +53,33 @@ class Invocation:
 class Assembly:
     """Makes invocations of happenings, each once, when it is whole.
 
-    Units: what began before `since_ms` by the machine's clock is left out.
+    Units: what began before `since_ms` by the machine's clock is left out. `now_s` are readings of
+    a clock that nobody moves.
     """
 
     def __init__(self, since_ms: float) -> None:
         self._since_ms = since_ms
         self._open: dict[str, Invocation] = {}
+        self._whole: dict[str, float] = {}
 
-    def fed(self, one: Happening) -> Iterator[Invocation]:
-        """Those that are whole now that `one` has happened."""
+    def feed(self, one: Happening, now_s: float) -> None:
+        """`one` has happened."""
         if one["kind"] == "isolate.ended":
-            yield from self._left_by(one.get("pid"))
+            self._ended(one.get("pid"), now_s)
             return
         ray = one.get("ray")
-        if not ray:
-            return
-        invocation = self._of(ray, one)
-        if invocation is None:
-            return
-        _add(invocation, one)
-        if invocation.is_whole:
-            del self._open[ray]
-            yield invocation
+        invocation = self._of(ray, one) if ray else None
+        if ray and invocation is not None:
+            _add(invocation, one)
+            if invocation.is_whole:
+                self._whole.setdefault(ray, now_s)
+
+    def taken(self, now_s: float) -> Iterator[Invocation]:
+        """Those that have been whole for `GRACE_S`: lines of print come by a way of their own."""
+        for ray, since_s in [*self._whole.items()]:
+            if now_s - since_s >= GRACE_S:
+                del self._whole[ray]
+                yield self._open.pop(ray)
 
     def _of(self, ray: str, one: Happening) -> Invocation | None:
         found = self._open.get(ray)
@@ -81,15 +87,16 @@ class Assembly:
         if found is None and is_new:
             found = self._open[ray] = Invocation(ray)
             if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+                oldest = next(iter(self._open))
+                del self._open[oldest]
+                self._whole.pop(oldest, None)
         return found
 
-    def _left_by(self, pid: int | None) -> Iterator[Invocation]:
-        """What was answered, and whose `waitUntil` has ended with its isolate."""
-        for ray, invocation in [*self._open.items()]:
+    def _ended(self, pid: int | None, now_s: float) -> None:
+        """What was answered, and whose `waitUntil` has ended with its isolate, is whole too."""
+        for ray, invocation in self._open.items():
             if invocation.closed is not None and invocation.closed.get("pid") == pid:
-                del self._open[ray]
-                yield invocation
+                self._whole.setdefault(ray, now_s)
 
 
 def _add(invocation: Invocation, one: Happening) -> None:

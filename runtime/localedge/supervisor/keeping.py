@@ -38,11 +38,12 @@ class Keeping:
         """Keep copies, until cancelled."""
         while True:
             now = self._clock.now()
-            if await self._clock.sleep_until(now + _MINUTE_S - now % _MINUTE_S):
-                await self.keep()
+            minute = now + _MINUTE_S - now % _MINUTE_S
+            if await self._clock.sleep_until(minute):
+                await self._keep(minute)
 
-    async def keep(self) -> None:
-        """Each database that has changed since its newest copy has a new one."""
+    async def _keep(self, minute: float) -> None:
+        """Each database that has changed since its newest copy has a new one, of that minute."""
         for file, budget in self._databases():
             # The server does not wait for the driver at its start.
             from localedge.d1.time_travel import TimeTravel
@@ -50,7 +51,7 @@ class Keeping:
             travel = TimeTravel(file, budget, now=self._clock.now)
             try:
                 if travel.has_changed() and self._has_room(travel):
-                    await travel.keep("minute")
+                    await travel.keep("minute", minute)
             except (OperatorError, OSError) as error:
                 # The worker goes on without: it has lost nothing.
                 logger.warning("no copy kept", extra={"file": file.name, "why": str(error)})
