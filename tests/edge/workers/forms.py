@@ -272,6 +272,11 @@ async def passed_on(self, request):
 
 
 @route
+async def connection(self, request):
+    return Response.json([request.cf.colo, request.cf.to_py()])
+
+
+@route
 async def bad_json(self, request):
     told = []
     for text in ("nope", "", "{", '{"a": 1,}', "[1 2]", "'a'", "01", "NaN"):

@@ -98,6 +98,7 @@ class Driver:
         main: str | None = None,
         vars: Mapping[str, Any] | None = None,
         flags: Mapping[str, bool] | None = None,
+        cf: Mapping[str, Any] | None = None,
         within_s: float = _ORDER_S,
     ) -> Booted:
         """Pyodide runs, with the packages in `sites` and the worker whose module is `main`.
@@ -112,6 +113,7 @@ class Driver:
             main=main,
             vars=dict(vars or {}),
             flags=dict(flags or {}),
+            cf=dict(cf or {}),
         )
         return Booted(**told)
 

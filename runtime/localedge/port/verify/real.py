@@ -10,6 +10,7 @@ from typing import Final
 
 from localedge.d1.migrations import DEFAULT_TABLE, migration_folder, split
 from localedge.errors import OperatorError
+from localedge.isolate.connection_facts import FACTS
 from localedge.port.verify.answers import Answer, Outgoing, ask, plain_client
 from localedge.port.verify.bundle import Bundle
 from localedge.port.verify.driver import TOKEN, Booted, Driver, DriverError, driven
@@ -67,6 +68,7 @@ class Real:
                 main=self._bundle.main,
                 vars={**project.vars, **project.secrets},
                 flags=_flags(project),
+                cf=FACTS,
                 within_s=_BOOT_S,
             )
         except DriverError as error:

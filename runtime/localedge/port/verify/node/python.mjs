@@ -43,10 +43,10 @@ class ScheduledController {
 }
 
 // `sites` are folders of packages, `bundle` the worker's, `main` its main module; `flags` maps the
-// compatibility flags that the SDK looks at to whether they are set.
+// compatibility flags that the SDK looks at to whether they are set; `cf` is that of each request.
 export async function bootPython(packages, stores, order) {
   const began = performance.now();
-  const { sites = [], bundle = null, main = null, vars = {}, flags = {} } = order;
+  const { sites = [], bundle = null, main = null, vars = {}, flags = {}, cf = {} } = order;
   const require = createRequire(`${packages}/package.json`);
   const { loadPyodide, version } = await import(pathToFileURL(require.resolve("pyodide/pyodide.mjs")));
   const pyodide = await loadPyodide({
@@ -72,7 +72,11 @@ export async function bootPython(packages, stores, order) {
       python: side.python_version(),
       boot_ms: Math.round(performance.now() - began),
     },
-    fetch: (request) => side.fetch(request, env, makeContext()),
+    fetch(request) {
+      // Node's requests know nothing of the connection; a copy of the request has none either.
+      Object.defineProperty(request, "cf", { value: structuredClone(cf) });
+      return side.fetch(request, env, makeContext());
+    },
     async scheduled(cron, time) {
       await side.scheduled(new ScheduledController(cron, time), env, makeContext());
       return "ok";
