@@ -95,3 +95,14 @@ async def test_a_batch_looks_for_nothing_in_all_of_it_first(db: Any) -> None:
         await db.batch([5, None])
 
     assert str(caught.value) == "TypeError: Cannot read properties of null (reading 'statement')"
+
+
+@pytest.mark.parametrize(
+    ("sql", "token", "offset"),
+    [("x'0 ", "x'0 ", 0), ("; x'0 -- c\n", "x'0 -- c\n", 2), ("SELECT 'a\n ", "'a\n ", 7)],
+)
+async def test_space_at_the_end_belongs_to_what_is_not_finished(
+    db: Any, sql: str, token: str, offset: int
+) -> None:
+    text = f'unrecognized token: "{token}" at offset {offset}: SQLITE_ERROR'
+    assert await refusal(db, sql) == text

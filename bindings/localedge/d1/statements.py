@@ -151,6 +151,15 @@ def _without_leading_space(tokens: list[Token]) -> list[Token]:
     return tokens[1:] if tokens[0].kind == "space" else tokens
 
 
+def _without_space_around(tokens: list[Token]) -> list[Token]:
+    """`tokens` from the first to the last that is no space.
+
+    What an unfinished text or BLOB ends with belongs to it, and to the error that names it.
+    """
+    said = [place for place, token in enumerate(tokens) if token.kind != "space"]
+    return tokens[said[0] : said[-1] + 1] if said else []
+
+
 def _statement(tokens: list[Token]) -> Statement:
     meaningful = [t for t in tokens if t.kind not in ("space", "comment", "semi")]
     verb, is_explained = _verb(meaningful)
@@ -199,6 +208,7 @@ def _parameters(tokens: list[Token]) -> tuple[str, int, bool]:
     gets its number, which the driver takes for a name. With numbers left out in between all
     become numbers; a column without an alias is then called by its number.
     """
+    tokens = _without_space_around(tokens)
     numbers = parameter_numbers(tokens)
     kinds = {token.kind for token in tokens}
     is_named = "named" in kinds
@@ -209,4 +219,4 @@ def _parameters(tokens: list[Token]) -> tuple[str, int, bool]:
     else:
         text = renumbered(tokens, numbers, frozenset())
         is_named = False
-    return text.strip(" \t\n\f\r"), max(numbers, default=0), is_named
+    return text, max(numbers, default=0), is_named
