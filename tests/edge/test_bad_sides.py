@@ -54,6 +54,7 @@ async def test_a_worker_that_only_we_can_load_is_a_difference(project: MakeProje
     (difference,) = report.steps[0].differences
     assert difference.ours == "(loaded)"
     assert "No module named 'grp'" in difference.theirs
+    assert any("--package" in note for note in report.notes)
 
 
 async def test_an_exception_on_one_side_is_shown_with_its_traceback(project: MakeProject) -> None:
@@ -140,3 +141,12 @@ async def test_without_node_it_is_said_what_to_install(monkeypatch: pytest.Monke
 
     assert caught.value.exit == Exit.UNREACHABLE
     assert "pip install 'localedge[edge]'" in caught.value.hint
+
+
+async def test_a_crash_that_never_came_is_a_difference(project: MakeProject) -> None:
+    crash = Send("GET", "/", crash_when=_NOWHERE)
+
+    report = await compared(project(_PLAIN), Plan((crash,)))
+
+    (difference,) = report.steps[0].differences
+    assert (difference.where, difference.ours) == ("crash", "answered before the crash")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,8 +16,8 @@ from localedge.port.verify.differences import (
     answer_differences,
     state_differences,
 )
-from localedge.port.verify.plan import Plan, Restart, Send, Step
-from localedge.port.verify.playing import Played, play
+from localedge.port.verify.plan import Call, Plan, Restart, Send, Step
+from localedge.port.verify.playing import CRASHED, Played, play
 from localedge.port.verify.remote import Remote
 
 ORIGIN: Final = "http://localhost:8787"
@@ -79,10 +79,17 @@ async def compare(ours: Side, theirs: Side, plan: Plan, patterns: Mapping[str, s
 
 
 def _compared(step: Step, ours: Seen, theirs: Seen) -> Compared:
-    differences: tuple[Difference, ...] = ()
-    if theirs.status != NOT_SENT and not ours.status == theirs.status == LATE:
-        differences = tuple(answer_differences(ours, theirs))
-    return Compared(step.title, ours.status, theirs.status, differences)
+    return Compared(step.title, ours.status, theirs.status, tuple(_differences(step, ours, theirs)))
+
+
+def _differences(step: Step, ours: Seen, theirs: Seen) -> Iterator[Difference]:
+    if isinstance(step, Call) or theirs.status == NOT_SENT or ours.status == theirs.status == LATE:
+        return
+    if isinstance(step, Send) and step.crash_when and {ours.status, theirs.status} != {CRASHED}:
+        # A crash that came on neither side has shown nothing.
+        yield Difference("crash", ours.status, theirs.status)
+        return
+    yield from answer_differences(ours, theirs)
 
 
 def _state(ours: Played, theirs: Played, tolerance_s: float) -> list[Difference] | None:

@@ -17,6 +17,7 @@ from localedge.port.verify.differences import Seen, body_text, seen
 from localedge.port.verify.plan import Call, Cron, Plan, Restart, Send, Step
 from localedge.port.verify.stored import State
 
+CRASHED: Final = "crashed"
 _NAME: Final = re.compile(r"\$\{(\w+)\}")
 _POLL_S: Final = 0.05
 _CALL_S: Final = 20.0
@@ -110,7 +111,7 @@ class _Player:
                 return Seen("not crashed in time")
             finally:
                 sending.cancel()
-        return Seen("crashed")
+        return Seen(CRASHED)
 
     def _outgoing(self, step: Send) -> Outgoing:
         def fill(text: str) -> str:

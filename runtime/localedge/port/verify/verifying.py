@@ -27,6 +27,10 @@ from localedge.supervisor.supervisor import check
 
 PATIENCE_S: Final = 20.0
 _PYODIDE: Final = "314.0"
+_PACKAGES: Final = (
+    "The edge has the packages of [project].dependencies in pyproject.toml, or of edge-packages in "
+    "its [tool.localedge]; --package NAME takes the place of both."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,10 @@ def _not_loaded(ours: Ours, theirs: Side) -> Report | None:
     shown = ["not loaded" if text else "loaded" for text in (here, there)]
     differences = (Difference("loading", *texts),)
     steps = [Compared("load the worker", shown[0], shown[1], differences)]
-    return Report((ours.name, theirs.name), steps)
+    report = Report((ours.name, theirs.name), steps)
+    if there is not None and "ModuleNotFoundError" in there:
+        report.notes.append(_PACKAGES)
+    return report
 
 
 def _lacking(project: Project) -> list[str]:
