@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+import edgestate
 from localedge.binding import JsBinding
 from localedge.errors import JsException
+from localedge.isolate.tool_calls import observe_tools
 from localedge.probe import Call, Probe
 from localedge.supervisor.measures import Measures, rows_of
 from localedge.tally import BOUNDS_S, MOST_KINDS, Tally
@@ -99,6 +101,22 @@ async def test_a_call_whose_caller_was_cancelled_is_counted_as_that() -> None:
         await calling
 
     assert _counts(probe.tally) == {("kv", "KV", "hangs", "canceled"): 1}
+
+
+@pytest.mark.anyio
+async def test_an_agents_tools_are_counted_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    probe = Probe()
+    monkeypatch.setattr(edgestate, "observe", None)
+    observe_tools(probe)
+
+    async def charge() -> str:
+        return "paid"
+
+    assert edgestate.observe is not None
+    answer = await edgestate.observe("charge", {}, charge)
+
+    assert answer == "paid"
+    assert _counts(probe.tally) == {("tool", "", "charge", "ok"): 1}
 
 
 def test_a_duration_falls_into_the_first_interval_that_holds_it() -> None:

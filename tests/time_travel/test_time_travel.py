@@ -346,3 +346,42 @@ async def test_to_look_for_changes_takes_no_lock_from_a_writer_in_the_same_proce
 
     assert said == b"database is locked\n"
     assert _rows(file) == [1]
+
+
+_RESTORE_WITHOUT_ROOM = """
+import asyncio, resource, sys
+from pathlib import Path
+from localedge.d1.copies import Budget
+from localedge.d1.time_travel import TimeTravel
+from localedge.errors import OperatorError
+
+async def main():
+    travel = TimeTravel(Path(sys.argv[1]), Budget(10**9, 20))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    try:
+        await travel.restore(travel.copies()[0])
+    except OperatorError as error:
+        print(error.code, error.hint)
+
+asyncio.run(main())
+"""
+
+
+async def test_without_room_for_the_way_back_nothing_is_restored(file: Path) -> None:
+    travel = TimeTravel(file, AMPLE)
+    await travel.keep("asked")
+    async with _database(file) as database:
+        await database.exec(
+            "INSERT INTO t WITH n(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM n WHERE i < 90000) "
+            "SELECT i FROM n"
+        )
+
+    command = (sys.executable, "-c", _RESTORE_WITHOUT_ROOM, str(file))
+    restoring = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    async with asyncio.timeout(20):
+        said, _ = await restoring.communicate()
+
+    assert said.startswith(b"d1/")
+    assert len(_rows(file)) == 90000
+    assert len(travel.copies()) == 1
+    assert not list(travel.folder.glob("*.new*"))

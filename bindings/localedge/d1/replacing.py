@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from localedge.d1.bookmarks import CREATE_METADATA
+from localedge.d1.opening import cannot_open
 from localedge.d1.sqlite import Driver, Durability, open_here, open_unjournaled
 from localedge.d1.statements import OWN_MARK
 
@@ -46,8 +47,14 @@ def set_counter(driver: Driver, counter: int) -> None:
 
 def write_copy(live: Driver, target: Path) -> None:
     """`target` is a new file with what `live` shows now, and lies on the disk."""
+    began_s = time.monotonic()
+
+    def stepped(status: int, _remaining: int, _total: int) -> None:
+        if status != _OK and time.monotonic() - began_s > _PATIENCE_S:
+            raise cannot_open(target, "locked", "the database that it is of cannot be read")
+
     with closing(open_unjournaled(target)) as copy:
-        live.backup(copy)
+        live.backup(copy, progress=stepped, sleep=_PAUSE_S)
     descriptor = os.open(target, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -93,7 +100,7 @@ class Replacement:
     def _stepped(self, status: int, remaining: int, total: int) -> None:
         if status != _OK:
             if not self._has_kept and time.monotonic() - self._began_s > _PATIENCE_S:
-                raise TimeoutError("another program keeps on writing to it")
+                raise cannot_open(self._file, "locked", "somebody keeps on writing to it")
             return
         if not self._has_kept:
             self._has_kept = True

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from localedge.d1.bookmarks import bookmark_text
 from localedge.d1.copies import Budget, Cause, Copy, copy_name, kept_in, surplus
-from localedge.d1.opening import opening_error
+from localedge.d1.opening import cannot_open, opening_error
 from localedge.d1.replacing import Progress, Replacement, counter_of, write_copy
 from localedge.d1.sqlite import Driver, DriverError, Durability, open_here
 from localedge.d1.unchanged import Marker, is_same, marker_of
@@ -208,7 +208,7 @@ def _lock(path: Path) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             if time.monotonic() > deadline:
-                raise TimeoutError("another command has its copies")
+                raise cannot_open(path.parent, "locked", "another command keeps copies there")
             time.sleep(_PAUSE_S)
         yield
     finally:

@@ -45,8 +45,6 @@ def observe_tools(probe: Probe) -> None:
     async def observe(
         name: str, arguments: Any, operation: Callable[[], Awaitable[object]]
     ) -> object:
-        if not probe.observers:
-            return await operation()
         return await probe.run(Call("tool", "", name, (arguments,)), operation)
 
     library.observe = observe
