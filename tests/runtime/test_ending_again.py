@@ -128,7 +128,7 @@ async def ended_again_and_again(folder: Path, rounds: int) -> None:
 
     assert missing == []
     assert len(writing.kept) > 10 * rounds
-    assert sorted(os.listdir(folder / ".localedge")) == ["d1", "kv", "lock"]
+    assert sorted(os.listdir(folder / ".localedge")) == ["d1", "kv", "lock", "token"]
 
 
 async def test_a_sample_of_sudden_ends_leaves_nothing_and_loses_nothing(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def _tidy(state: Path) -> None:
     left = _read(state)
     if left is not None and left.temporary is not None:
         remove_unheld(Path(left.temporary))
-    shutil.rmtree(state / TRAILS, ignore_errors=True)
+    remove_trails(state)
     for name in (RUN_FILE, _DRAFT):
         (state / name).unlink(missing_ok=True)
 
@@ -144,6 +144,11 @@ def write_run(state: Path, run: Run) -> None:
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(run.model_dump_json())
     draft.replace(state / RUN_FILE)
+
+
+def remove_trails(state: Path) -> None:
+    """What isolates have left of their last calls is gone."""
+    shutil.rmtree(state / TRAILS, ignore_errors=True)
 
 
 def remove_run(state: Path) -> None:

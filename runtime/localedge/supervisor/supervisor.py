@@ -251,3 +251,4 @@ async def supervised(
             yield supervisor
         finally:
             await supervisor.end()
+            state_folder.remove_trails(state)
