@@ -12,8 +12,17 @@ from typing import Any
 
 import pytest
 
-from localedge.errors import OperatorError
-from localedge.explore import Client, Outcome, Scenario, Setting, act
+from localedge.errors import Exit, OperatorError
+from localedge.explore import (
+    Client,
+    Holds,
+    Invariant,
+    Outcome,
+    Scenario,
+    Setting,
+    View,
+    act,
+)
 from localedge.explore.exploring import Options, replayed
 from localedge.explore.exploring import explore as explored
 from localedge.explore.fixture import Explore
@@ -43,6 +52,8 @@ def test_a_worker_that_differs_from_run_to_run_is_refused_at_the_call(explore: E
     assert "at point 1" in refused.value.message
     assert "key 0" in refused.value.message
     assert "counter" in refused.value.hint
+    assert "results would mean nothing" in refused.value.hint
+    assert refused.value.exit == Exit.USAGE
 
 
 async def random_work(env: Any) -> str:
@@ -85,6 +96,17 @@ def test_a_client_that_never_ends_is_stuck(explore: Explore) -> None:
     (told,) = report.told
     assert told.verdict.outcome is Outcome.STUCK
     assert told.verdict.points == 20
+
+
+def test_a_client_that_only_sleeps_is_stuck_after_so_many_days(explore: Explore) -> None:
+    async def client(client: Client) -> None:
+        while True:
+            await client.sleep(3600)
+
+    report = explore.report(scenario_of(client, max_days=2), crash=True)
+
+    assert report.told[0].verdict.outcome is Outcome.STUCK
+    assert "2 days have passed and the run is not over" in text_of(report)
 
 
 async def waits(env: Any) -> None:
@@ -141,6 +163,47 @@ def test_a_mistake_in_the_scenario_is_told_from_one_in_the_worker(explore: Explo
 
     assert report.told[0].verdict.outcome is Outcome.SCENARIO
     assert "the scenario's own code failed, not the worker: test_bad_input.py" in text_of(report)
+
+
+class Mistaken(Invariant):
+    async def ended(self, memory: Any, view: View) -> None:
+        raise KeyError("no such table")
+
+
+def test_a_mistake_in_an_invariant_is_the_scenarios(explore: Explore) -> None:
+    async def client(client: Client) -> None:
+        await client.run(never)
+
+    report = explore.report(scenario_of(client, must=[Mistaken()]), crash=True)
+
+    assert report.told[0].verdict.outcome is Outcome.SCENARIO
+    assert "KeyError: 'no such table'" in text_of(report)
+
+
+def test_an_assertion_in_an_invariant_is_a_finding_with_its_line(explore: Explore) -> None:
+    async def small(_view: View) -> None:
+        assert 1 > 2
+
+    async def client(client: Client) -> None:
+        await client.run(never)
+
+    report = explore.report(scenario_of(client, must=[Holds(small)]), crash=True)
+
+    assert report.told[0].verdict.outcome is Outcome.DIVERGED
+
+
+def test_a_mistake_in_the_setup_is_the_scenarios(explore: Explore) -> None:
+    async def client(client: Client) -> None:
+        await client.run(never)
+
+    async def setup(env: Any, _outside: Any) -> None:
+        await env.NO_SUCH_BINDING.put("key", "")
+
+    with pytest.raises(OperatorError) as refused:
+        explore(scenario_of(client, setup=setup), crash=True)
+
+    assert refused.value.code == "explore/bad-setup"
+    assert "NO_SUCH_BINDING" in refused.value.message
 
 
 def test_an_expectation_of_the_client_is_a_finding(explore: Explore) -> None:

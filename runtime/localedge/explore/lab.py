@@ -14,12 +14,13 @@ from localedge.binding import EnvWrapper
 from localedge.d1.database import D1Database
 from localedge.d1.memory import MemoryEngine
 from localedge.d1.migrations import migration_folder, run_batch, split
-from localedge.errors import OperatorError
+from localedge.errors import Exit, OperatorError
 from localedge.explore.acting import observing
 from localedge.explore.choices import Choices
 from localedge.explore.clockwork import Clockwork
 from localedge.explore.deployment import Deployment, loaded, project_of
 from localedge.explore.incarnation import INCARNATION, source_of_current, task_factory
+from localedge.explore.mistakes import place_of
 from localedge.explore.outside import Outside
 from localedge.explore.scenario import Scenario
 from localedge.explore.seeded import installed
@@ -146,8 +147,18 @@ async def _prepare(lab: Lab, project: Project | None) -> None:
         await run_batch(database, [_NO_TABLE])
         for file in _migrations(lab.scenario, project, name):
             await run_batch(database, split(file.read_text("utf-8")))
-    if lab.scenario.setup is not None:
+    if lab.scenario.setup is None:
+        return
+    try:
         await lab.scenario.setup(lab.view.env, lab.stores.outside)
+    except Exception as error:
+        raise OperatorError(
+            "explore/bad-setup",
+            f"`setup` of {lab.scenario.title} failed: {place_of(error)}{type(error).__name__}: "
+            f"{error}",
+            "This is a mistake in the scenario, not in the worker.",
+            exit=Exit.USAGE,
+        ) from error
 
 
 def _migrations(scenario: Scenario, project: Project | None, binding: str) -> list[Path]:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from localedge.errors import JsException
 from localedge.explore.answers import Answer, Memo
 from localedge.explore.choices import Choice, Choices, Do
 from localedge.explore.describing import call_text, outcome_text
 from localedge.explore.holds import Memory
 from localedge.explore.incarnation import INCARNATION, Incarnation, WorkerKilled
+from localedge.explore.landing import would_change
 from localedge.explore.lost import lost_answer
+from localedge.explore.mistakes import mistake_text, unmet_text
 from localedge.explore.outcome import Broken, Finding, Outcome
 from localedge.explore.policy import LateCall, Policy, Stopped
 from localedge.explore.trace import Event, Fork, PointInfo, Trace, may_write
 from localedge.explore.turns import Turns
 from localedge.probe import Call, Observer
 from localedge.probe import Outcome as CallOutcome
-from localedge.stream import ReadableStream
-from localedge.values import JsObject
 
 if TYPE_CHECKING:
     from localedge.explore.lab import Lab
@@ -87,7 +85,15 @@ class Observing(Observer):
             return await looking
         except Broken as broken:
             self.find(broken.outcome, broken.text)
-            return self.memories[place]
+        except AssertionError as error:
+            self.find(Outcome.DIVERGED, unmet_text(error))
+        except Exception as error:  # noqa: BLE001  (the boundary of the scenario's code)
+            self.blame(error)
+        return self.memories[place]
+
+    def blame(self, error: Exception) -> None:
+        """The scenario's own code has failed."""
+        self.find(Outcome.SCENARIO, mistake_text(error))
 
     def fork(self) -> Fork:
         """The run as it is now."""
@@ -169,7 +175,7 @@ class Observing(Observer):
             if not late.has_landed:
                 if 0 < late.at <= point:
                     await self._land(late)
-                elif self._is_trying and await self._would_change(late):
+                elif self._is_trying and await would_change(late.call, self.lab.stores):
                     self.trace.landings.add(point)
         self._note(point, worker, call)
         if call.kind == "tool":
@@ -272,23 +278,6 @@ class Observing(Observer):
         if not late.released.done():
             late.released.set_result(None)
         await asyncio.shield(late.landed)
-
-    async def _would_change(self, late: LateCall) -> bool:
-        """Whether the stores would be others if `late` landed now; they are left as they are."""
-        if any(isinstance(argument, ReadableStream) for argument in late.call.arguments):
-            # It can be read once only.
-            return True
-        stores = self.lab.stores
-        before = stores.state()
-        target = late.call.target
-        assert isinstance(target, JsObject)
-        method = getattr(target, target.js_methods[late.call.operation])
-        with suppress(JsException):
-            await method(*late.call.arguments)
-        if stores.state().same_stores(before):
-            return False
-        stores.put_back(before)
-        return True
 
     async def _land_all(self) -> None:
         """Whatever the dead have sent has arrived."""

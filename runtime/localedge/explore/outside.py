@@ -66,7 +66,8 @@ class Service:
 class Outside(httpx.AsyncBaseTransport):
     """The effect log, and the network that leads to it.
 
-    Shape: `happened` in order; `resent` counts the times that a key was seen again.
+    Shape: `happened` in order; `resent` counts the times that a key was seen again. `on_mistake`
+    is told when the service's own code fails, which the worker sees as a lost connection.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Outside(httpx.AsyncBaseTransport):
         self._write = write
         self.happened: tuple[Effect, ...] = ()
         self.resent = 0
+        self.on_mistake: Callable[[Exception], None] = lambda _error: None
 
     def count(self, name: str) -> int:
         """How often the effect `name` happened."""
@@ -118,7 +120,11 @@ class Outside(httpx.AsyncBaseTransport):
             len(self.happened),
         )
         answer = given.get(name, {"ok": True})
-        answer = answer(order) if callable(answer) else answer
-        if request.method not in _HARMLESS:
-            answer = self.happen(name, key=key, answer=answer)
-        return httpx.Response(200, json=answer)
+        try:
+            answer = answer(order) if callable(answer) else answer
+            if request.method not in _HARMLESS:
+                answer = self.happen(name, key=key, answer=answer)
+            return httpx.Response(200, json=answer)
+        except Exception as error:
+            self.on_mistake(error)
+            raise httpx.ConnectError(f"the scenario's service failed at {name}") from error

@@ -23,6 +23,7 @@ from localedge.explore.client import Client, GaveUp
 from localedge.explore.deployment import Deployment
 from localedge.explore.holds import Invariant
 from localedge.explore.incarnation import INCARNATION, Incarnation, task_factory
+from localedge.explore.mistakes import mistake_text, unmet_text
 from localedge.explore.outcome import Broken, Finding, Outcome, Verdict
 from localedge.explore.outside import Effect, Outside
 from localedge.explore.scenario import Scenario
@@ -35,7 +36,8 @@ from localedge.kv.store import Entry, Store
 from localedge.probe import Call, Observer, Probe
 from localedge.probe import Outcome as CallOutcome
 
-_PATIENCE_S: Final = 60.0
+_SLOWER: Final = 3.0
+"""Real stores may take so many times longer than those in memory."""
 _PAGE: Final = 1000
 Tell = Callable[[dict[str, Any]], None]
 
@@ -117,6 +119,7 @@ class RealRun:
         self.killer = _Killer(case.choice)
         self.probe.attach(self.killer)
         self.outside = Outside(scenario.service, self._moment, self._write)
+        self.outside.on_mistake = self._blame
         self._findings: list[Finding] = []
         self._spaces: dict[str, Store] = {}
         self._values: dict[str, Any] = dict(case.values)
@@ -190,8 +193,7 @@ class RealRun:
             for name, found in entries.items():
                 for key, entry in found.items():
                     await self._spaces[name].put(key, entry)
-            async with asyncio.timeout(_PATIENCE_S):
-                await self._client()
+            await self._client()
             view = View(stores, EnvWrapper(self._values, Probe()), self.outside)
             for invariant in self._scenario.must:
                 await self._judge(invariant, view, stores)
@@ -214,16 +216,20 @@ class RealRun:
         return Stores(databases, copies, self.outside, clock.now, lambda _s: None)
 
     async def _client(self) -> None:
+        patience_s = _SLOWER * self._scenario.patience_s
         try:
-            await self._scenario.client(Client(self._scenario, self))
+            async with asyncio.timeout(patience_s):
+                await self._scenario.client(Client(self._scenario, self))
         except GaveUp as gave_up:
             self._find(Outcome.STUCK, str(gave_up))
         except TimeoutError:
-            self._find(Outcome.STUCK, f"the run did not end in {_PATIENCE_S:g} s")
+            self._find(Outcome.STUCK, f"the run did not end in {patience_s:g} s")
         except Broken as broken:
             self._find(broken.outcome, broken.text)
         except AssertionError as error:
-            self._find(Outcome.DIVERGED, str(error) or "an assertion does not hold")
+            self._find(Outcome.DIVERGED, unmet_text(error))
+        except Exception as error:  # noqa: BLE001  (the boundary of the scenario's code)
+            self._blame(error)
 
     async def _judge(self, invariant: Invariant, view: View, stores: Stores) -> None:
         for name, store in self._spaces.items():
@@ -236,6 +242,13 @@ class RealRun:
             await invariant.ended(invariant.begin(), view)
         except Broken as broken:
             self._find(broken.outcome, broken.text)
+        except AssertionError as error:
+            self._find(Outcome.DIVERGED, unmet_text(error))
+        except Exception as error:  # noqa: BLE001  (the boundary of the scenario's code)
+            self._blame(error)
+
+    def _blame(self, error: Exception) -> None:
+        self._find(Outcome.SCENARIO, mistake_text(error))
 
     def _find(self, outcome: Outcome, text: str) -> None:
         self._findings.append(Finding(outcome, text, self.killer.point))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
@@ -14,6 +13,7 @@ from localedge.explore.choices import Choices
 from localedge.explore.client import Client, GaveUp
 from localedge.explore.incarnation import INCARNATION, Incarnation
 from localedge.explore.lab import Lab
+from localedge.explore.mistakes import mistake_text, unmet_text
 from localedge.explore.observing import Observing
 from localedge.explore.outcome import Broken, Outcome, Verdict
 from localedge.explore.outside import Outside
@@ -63,6 +63,9 @@ class Run(Observing):
         """It is `seconds` later."""
         self.tell("client", 0, f"waits {seconds:g} s")
         self.lab.loop.pass_time(seconds)
+        if (text := self._too_many_days()) is not None:
+            # A client that only sleeps never lets the loop look.
+            raise Broken(Outcome.STUCK, text)
 
     # --- the whole run ---
 
@@ -75,6 +78,7 @@ class Run(Observing):
         lab.loop.on_idle = self._on_idle
         lab.loop.on_stall = self._on_stall
         lab.stores.lag(self._lag)
+        lab.stores.outside.on_mistake = self.blame
         self._main = asyncio.ensure_future(self._client())
         try:
             with watching(lab.scenario.title, self._too_long, lab.scenario.patience_s):
@@ -104,16 +108,12 @@ class Run(Observing):
         except Broken as broken:
             self.find(broken.outcome, broken.text)
         except AssertionError as error:
-            self.find(Outcome.DIVERGED, f"{_place(error)}{error or 'an assertion does not hold'}")
+            self.find(Outcome.DIVERGED, unmet_text(error))
         except Endless as endless:
             self.stop(Stopped(Outcome.STUCK, str(endless)))
         except Exception as error:  # noqa: BLE001  (the boundary of the scenario's code)
             last = f"; the last answer was {self._last}" if self._last is not None else ""
-            self.find(
-                Outcome.SCENARIO,
-                f"the scenario's own code failed, not the worker: {_place(error)}"
-                f"{type(error).__name__}: {error}{last}",
-            )
+            self.find(Outcome.SCENARIO, f"{mistake_text(error)}{last}")
 
     async def _judge(self) -> None:
         if self.stopped is not None and self.stopped.outcome is not None:
@@ -263,21 +263,18 @@ class Run(Observing):
                 return True
             if given:
                 return True
-        days = (self.lab.loop.wall_s - self._began_s) / 86_400
-        if days > self.lab.scenario.max_days and self.stopped is None:
-            text = f"{days:.0f} days have passed and the run is not over"
-            self.stop(Stopped(Outcome.STUCK, f"{text}; {self.waiting_text()}"))
+        if self.stopped is None and (text := self._too_many_days()) is not None:
+            self.stop(Stopped(Outcome.STUCK, text))
             return True
         return False
+
+    def _too_many_days(self) -> str | None:
+        days = (self.lab.loop.wall_s - self._began_s) / 86_400
+        if days <= self.lab.scenario.max_days:
+            return None
+        return f"{days:.0f} days have passed and the run is not over; {self.waiting_text()}"
 
     def _on_stall(self) -> None:
         if self.stopped is not None:
             raise RuntimeError("a stopped run does not end")
         self.stop(Stopped(Outcome.STUCK, f"nothing will ever happen: {self.waiting_text()}"))
-
-
-def _place(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "/localedge/" not in frame.filename]
-    frame = (ours or frames)[-1] if frames else None
-    return f"{frame.filename.rpartition('/')[2]}:{frame.lineno}: " if frame else ""
