@@ -112,6 +112,17 @@ async def test_beginning_a_goal_again_goes_on_where_it_stopped(team: Team) -> No
     assert len(await planner.board.tasks("g")) == 3
 
 
+async def test_a_goal_belongs_to_the_trace_that_its_client_is_in(team: Team) -> None:
+    planner = await team.planner()
+    trace = "0af7651916cd43dd8448eb211c80319c"
+
+    await goals.begin(planner, "g", {"a.md": TEXT}, trace=trace)
+    await goals.begin(planner, "h", {"a.md": TEXT})
+
+    assert (await goals.progress(planner, "g"))["traceId"] == trace
+    assert (await goals.progress(planner, "h"))["traceId"] == "trace-h"
+
+
 async def test_a_new_context_makes_workers_ask_and_the_planner_rebase(team: Team) -> None:
     planner, worker, critic = await team.planner(), await team.worker(), await team.critic()
     judge = ScriptedJudge()

@@ -12,15 +12,7 @@ from workers import Request, Response
 from doc_team import goals
 from edgestate.errors import StateError, TaskNotFound
 from edgestate.keys import check_id
-from edgestate.team import (
-    D1Record,
-    TeamMember,
-    life_of,
-    metrics_text,
-    request_trace_id,
-    trace_id,
-    traced,
-)
+from edgestate.team import D1Record, TeamMember, life_of, metrics_text, request_trace_id
 from edgestate.team.metrics import CONTENT_TYPE
 
 MAX_DOCUMENTS = 200
@@ -57,10 +49,7 @@ async def answer_planner(request: Request, env: Any, member: TeamMember) -> Resp
     """The planner's own: `POST /goals`, `GET /goals/ID`; errors as JSON."""
     try:
         common = await answer(request, env)
-        if common is not None:
-            return common
-        with traced(request_trace_id(request.headers) or trace_id()):
-            return await _goals(request, member)
+        return common if common is not None else await _goals(request, member)
     except BadRequest as error:
         return _error("bad_request", str(error), HTTPStatus.BAD_REQUEST)
     except StateError as error:
@@ -72,7 +61,8 @@ async def _goals(request: Request, member: TeamMember) -> Response:
     path = urlsplit(request.url).path
     if path == "/goals" and request.method == "POST":
         goal_id, documents = await _read(request)
-        await goals.begin(member, goal_id, documents)
+        trace = request_trace_id(request.headers)
+        await goals.begin(member, goal_id, documents, trace=trace)
         return _json(await goals.progress(member, goal_id), HTTPStatus.CREATED)
     if path.startswith("/goals/") and request.method == "GET":
         return _json(await goals.progress(member, unquote(path.removeprefix("/goals/"))))

@@ -14,12 +14,15 @@ INDEX, SUMMARY = "index", "summarise"
 NORM = "A summary has two or three sentences and mentions the terms that count."
 
 
-async def begin(member: TeamMember, goal_id: str, documents: dict[str, str]) -> Cycle:
+async def begin(
+    member: TeamMember, goal_id: str, documents: dict[str, str], *, trace: str | None = None
+) -> Cycle:
     """The goal and its subtasks are stored, once however often this is asked for.
 
-    Each step has a request id of its own: what a killed planner has done is not done again.
+    Each step has a request id of its own: what a killed planner has done is not done again. They
+    belong to the `trace` that the client is in, else to one of the goal's own.
     """
-    with traced(f"trace-{goal_id}"):
+    with traced(trace or f"trace-{goal_id}"):
         context: JsonValue = {"documents": [*sorted(documents)], "norm": NORM}
         cycle = await member.contexts.begin(goal_id, "read documents", context)
         await _norm(member)
