@@ -19,6 +19,15 @@ from localedge.supervisor.happenings import CRON
 from localedge.supervisor.stories import Story
 
 MOST_LISTED: Final = 200
+_KEYS: Final = (
+    ("/", "filter"),
+    ("j", "down"),
+    ("k", "up"),
+    ("Enter", "open"),
+    ("r", "replay"),
+    ("p", "pause"),
+    ("Esc", "close"),
+)
 _COLUMNS: Final = ("Time", "Method", "Path", "Status", "Outcome", "Isolate", "ms")
 
 
@@ -98,7 +107,12 @@ async def render(inspection: Inspection) -> Html:
             tag("section", id="detail", class_="detail", aria_label="One request", hidden=True),
             class_="split",
         ),
+        tag("p", [_key(*one) for one in _KEYS], class_="keys dim small"),
     )
+
+
+def _key(key: str, what: str) -> Html:
+    return tag("span", tag("kbd", key), f" {what}")
 
 
 def _broken(inspection: Inspection) -> Html:
@@ -130,7 +144,8 @@ def _bar() -> Html:
             "input",
             id="filter",
             type="search",
-            placeholder="Filter by method, path, status, isolate or ray  ( / )",
+            placeholder="Filter by path, status, ray …",
+            title="Words that all have to be in method, URL, status, outcome, isolate or ray",
             autocomplete="off",
             spellcheck="false",
         ),

@@ -110,7 +110,7 @@ function drawStats() {
   const at = (part) => duration(took[Math.min(took.length - 1, Math.floor(took.length * part))]);
   const failed = recent.filter((one) => toneOf(one) === "bad").length;
   $("stats").textContent = took.length
-    ? `last minute: ${took.length}, half within ${at(0.5)}, 95 % within ${at(0.95)}` +
+    ? `last minute: ${took.length}, median ${at(0.5)}, 95 % ${at(0.95)}` +
       (failed ? `, ${failed} failed` : "") : "";
 }
 
@@ -119,7 +119,10 @@ function count(shown) {
   $("empty").textContent = requests.size ? "No request matches the filter."
     : "No request yet. Send one to the worker, and it appears here.";
   if (state.paused) $("count").textContent = `paused, ${state.held} new`;
-  else $("count").textContent = shown === requests.size ? `${shown}` : `${shown} of ${requests.size}`;
+  else {
+    const some = shown === requests.size ? `${shown}` : `${shown} of ${requests.size}`;
+    $("count").textContent = `${some} ${requests.size === 1 ? "request" : "requests"}`;
+  }
 }
 
 function rowOf(one) {
