@@ -8,7 +8,7 @@ from typing import Any
 
 from localedge.errors import JsException, js_type_error
 from localedge.jsproxy import JsProxy, proxy, raw_arguments, raw_to_js
-from localedge.values import JsPromise
+from localedge.values import UNDEFINED, JsFunction, JsPromise, Undefined
 
 
 class JsAwaitable(JsProxy):
@@ -53,7 +53,25 @@ def result_of(
             raise js_type_error(f"Failed to execute '{name}': parameter {len(far) + 1} is missing.")
         del far[most:]
     value = function(*far)
-    return promised(value) if asyncio.iscoroutine(value) else proxy(value)
+    is_void = getattr(function, "__annotations__", {}).get("return") == "None"
+    if asyncio.iscoroutine(value):
+        promise = promised(_void(value) if is_void else value)
+        promise._js.future.add_done_callback(lambda _: _end(far))
+        return promise
+    _end(far)
+    return None if is_void else proxy(value)
+
+
+async def _void(running: Coroutine[Any, Any, Any]) -> Undefined:
+    await running
+    return UNDEFINED
+
+
+def _end(arguments: list[Any]) -> None:
+    """Functions that were lent to a call cannot be called after it, as on Pyodide."""
+    for one in arguments:
+        if isinstance(one, JsFunction):
+            one.ends.append(True)
 
 
 def promised(running: Coroutine[Any, Any, Any]) -> JsProxy:

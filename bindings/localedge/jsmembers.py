@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from localedge.coercion import js_string
-from localedge.errors import js_type_error
+from localedge.errors import JsException, js_type_error
 from localedge.values import (
     UNDEFINED,
     JsBuffer,
@@ -41,6 +41,11 @@ def read(js: Any, name: str) -> Any:
 
 
 _MISSING: Final = object()
+# Source: Pyodide src/core/pyproxy.ts, read 2026-12-01.
+DESTROYED: Final = (
+    "This borrowed proxy was automatically destroyed at the end of a function call. "
+    "Try using create_proxy or create_once_callable."
+)
 
 
 def _read_object(js: JsObject, name: str) -> Any:
@@ -174,6 +179,8 @@ def invoke(callback: Any, *arguments: Any) -> Any:
         function = callback.value
     if function is None:
         raise js_type_error(f"{js_string(callback)} is not a function")
+    if isinstance(callback, JsFunction) and callback.has_ended:
+        raise JsException(DESTROYED)
     return raw_to_js(function(*map(proxy, arguments)))
 
 

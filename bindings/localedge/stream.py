@@ -61,7 +61,7 @@ class ReadableStream(JsObject):
         """Nobody wants the rest: the source is told so."""
         if self.locked:
             raise js_type_error(LOCKED_TEXT)
-        self.locked = self.disturbed = True
+        self.disturbed = True
         await end(self._chunks)
 
     def tee(self) -> list[ReadableStream]:

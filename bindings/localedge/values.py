@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 
@@ -73,9 +73,19 @@ class JsErrorValue:
 
 @dataclass(frozen=True, slots=True)
 class JsFunction:
-    """A Python callable seen from the other side."""
+    """A Python callable seen from the other side.
+
+    Shape: one that was passed to a call as it is, is `lent`: once that is over it `has_ended`, in
+    whatever holds it still.
+    """
 
     function: Callable[..., Any]
+    ends: list[bool] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the call that it was lent to is over."""
+        return bool(self.ends)
 
 
 class JsObject:

@@ -253,18 +253,32 @@ async def test_digests_are_those_of_hashlib() -> None:
 
 async def test_timers_run_and_can_be_stopped() -> None:
     from js import clearInterval, clearTimeout, setInterval, setTimeout
+    from pyodide.ffi import create_proxy
 
     seen: list[str] = []
-    setTimeout(lambda: seen.append("once"), 1)
-    stopped = setTimeout(lambda: seen.append("never"), 1)
+    setTimeout(create_proxy(lambda: seen.append("once")), 1)
+    stopped = setTimeout(create_proxy(lambda: seen.append("never")), 1)
     clearTimeout(stopped)
-    ticking = setInterval(lambda: seen.append("tick"), 1)
+    ticking = setInterval(create_proxy(lambda: seen.append("tick")), 1)
 
     await wait_until(lambda: seen.count("tick") >= 2)
     clearInterval(ticking)
 
     assert seen.count("once") == 1
     assert "never" not in seen
+
+
+async def test_a_function_that_was_only_lent_cannot_be_called_later(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    from js import Array, setTimeout
+
+    seen: list[int] = []
+    Array.new(1, 2).forEach(lambda item, *_: seen.append(item))
+    setTimeout(lambda: seen.append(3), 1)
+
+    await wait_until(lambda: "This borrowed proxy was automatically destroyed" in caplog.text)
+    assert seen == [1, 2]
 
 
 async def test_promises_can_be_chained_and_gathered() -> None:
@@ -367,10 +381,12 @@ def test_maps_and_sets_keep_their_order() -> None:
 
 def test_a_cancelled_controller_tells_its_signal() -> None:
     from js import AbortController
+    from pyodide.ffi import create_proxy
 
     controller = AbortController.new()
     seen: list[str] = []
-    controller.signal.addEventListener("abort", lambda event: seen.append(event.type))
+    listener = create_proxy(lambda event: seen.append(event.type))
+    controller.signal.addEventListener("abort", listener)
 
     controller.abort()
 

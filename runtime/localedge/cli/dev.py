@@ -104,9 +104,9 @@ async def _serve(wishes: Wishes, printer: Printer, launched: Launched | None) ->
     )
     loaders = [partial(_loaded, arguments, wishes.is_strict) for arguments in all_arguments]
     projects = [loader() for loader in loaders]
-    for project in projects:
-        for warning in (*project.warnings, *local_surprises(project)):
-            printer.say(f"warning: {warning}")
+    told = (text for one in projects for text in (*one.warnings, *local_surprises(one)))
+    for warning in dict.fromkeys(told):
+        printer.say(f"warning: {warning}")
     for said in dict.fromkeys(map(edge_release, projects)):
         printer.say(said)
     first = projects[0]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from localedge import jsmembers
+from localedge.sdk.web.streams import as_error
 from localedge.values import UNDEFINED, JsErrorValue, JsObject
 
 
@@ -14,7 +15,10 @@ class AbortSignal(JsObject):
 
     __slots__ = ("_listeners", "aborted", "reason")
     js_class = "AbortSignal"
-    js_methods: ClassVar[Mapping[str, str]] = {"addEventListener": "add_listener"}
+    js_methods: ClassVar[Mapping[str, str]] = {
+        "addEventListener": "add_listener",
+        "throwIfAborted": "throw_if_aborted",
+    }
     js_properties: ClassVar[Mapping[str, str]] = {"aborted": "aborted", "reason": "reason"}
 
     def __init__(self) -> None:
@@ -25,6 +29,11 @@ class AbortSignal(JsObject):
     def add_listener(self, _event: Any, callback: Any) -> None:
         """`callback` is called when it happens."""
         self._listeners.append(callback)
+
+    def throw_if_aborted(self) -> None:
+        """Errors: the reason, when it was given up."""
+        if self.aborted:
+            raise as_error(self.reason)
 
     def abort(self, reason: Any) -> None:
         """It is given up now."""

@@ -11,9 +11,10 @@ from localedge import clock
 from localedge.coercion import js_number, js_string, js_truthy
 from localedge.errors import JsException, js_type_error
 from localedge.jsmembers import own
-from localedge.jsproxy import listed
+from localedge.jsproxy import MAX_SAFE_INTEGER, listed
 from localedge.kv.jsontext import parse as parse_json
-from localedge.sdk.web.response import stringified
+from localedge.sdk.web.functions import FUNCTIONS
+from localedge.sdk.web.response import has_json, stringified
 from localedge.sdk.web.streams import as_error, settled
 from localedge.values import (
     UNDEFINED,
@@ -72,7 +73,7 @@ def _parse(text: Any) -> Any:
 
 
 def _stringify(value: Any, _replacer: Any = UNDEFINED, space: Any = UNDEFINED) -> Any:
-    if value is UNDEFINED:
+    if not has_json(value):
         return UNDEFINED
     indent = None if space in (UNDEFINED, None) else space
     return stringified(value, int(indent) if isinstance(indent, float) else indent)
@@ -233,6 +234,30 @@ PROMISE = NativeClass(
         withResolvers=_with_resolvers,
     ),
 )
-STRING = NativeClass("String", js_string, call=js_string)
-NUMBER = NativeClass("Number", js_number, call=js_number)
+STRING = NativeClass(
+    "String",
+    js_string,
+    functions(fromCharCode=lambda *codes: "".join(chr(int(js_number(c)) & 0xFFFF) for c in codes)),
+    call=js_string,
+)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | float) and float(value).is_integer()
+
+
+NUMBER = NativeClass(
+    "Number",
+    js_number,
+    {
+        **functions(
+            isInteger=_is_integer,
+            isSafeInteger=lambda value: _is_integer(value) and abs(value) <= MAX_SAFE_INTEGER,
+        ),
+        **{name: FUNCTIONS[name] for name in ("parseFloat", "parseInt")},
+        "MAX_SAFE_INTEGER": MAX_SAFE_INTEGER,
+        "MIN_SAFE_INTEGER": -MAX_SAFE_INTEGER,
+    },
+    call=js_number,
+)
 BOOLEAN = NativeClass("Boolean", js_truthy, call=js_truthy)

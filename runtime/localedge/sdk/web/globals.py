@@ -8,6 +8,7 @@ import binascii
 from typing import Any, Final, NoReturn
 
 from localedge import jsmembers
+from localedge.clock import now_ms
 from localedge.coercion import js_string
 from localedge.errors import JsException
 from localedge.sdk.web import builtins
@@ -35,7 +36,7 @@ from localedge.sdk.web.streams import new_readable, new_writable
 from localedge.sdk.web.text_coding import TextDecoder, TextEncoder
 from localedge.sdk.web.timers import TIMERS
 from localedge.sdk.web.transform import new_transform
-from localedge.sdk.web.url import URL, can_parse
+from localedge.sdk.web.url import URL, can_parse, parsed
 from localedge.values import UNDEFINED, JsObject, NativeClass, NativeFunction
 
 
@@ -99,7 +100,7 @@ _CLASSES: Final = (
     NativeClass("TextDecoder", TextDecoder),
     NativeClass("TextEncoder", TextEncoder),
     NativeClass("TransformStream", new_transform),
-    NativeClass("URL", URL, {"canParse": NativeFunction("canParse", can_parse)}),
+    NativeClass("URL", URL, builtins.functions(canParse=can_parse, parse=parsed)),
     NativeClass("URLSearchParams", URLSearchParams),
     NativeClass("DataView", new_data_view),
     *(NativeClass(cls.js_class, array_maker(cls)) for cls in (TypedArray, *NUMBER_ARRAYS)),
@@ -137,6 +138,7 @@ GLOBALS: Final[dict[str, Any]] = {
     "fetch": NativeFunction("fetch", fetch),
     "queueMicrotask": NativeFunction("queueMicrotask", _queue_microtask),
     "structuredClone": NativeFunction("structuredClone", structured_clone),
+    "performance": {"now": NativeFunction("now", now_ms), "timeOrigin": 0},
     "navigator": {"userAgent": "Cloudflare-Workers"},
     "undefined": UNDEFINED,
 }

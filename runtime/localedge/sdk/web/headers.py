@@ -135,7 +135,7 @@ def headers_from(init: Any = UNDEFINED) -> Headers:
 
     Errors: a JavaScript TypeError for anything else.
     """
-    if init is UNDEFINED or init is None:
+    if init is UNDEFINED:
         return Headers()
     if isinstance(init, Headers):
         return init.copy()

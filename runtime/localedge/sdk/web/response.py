@@ -12,7 +12,17 @@ from localedge.sdk.web import url
 from localedge.sdk.web.body import Body, Content, extracted
 from localedge.sdk.web.headers import Headers, headers_from
 from localedge.sdk.web.options import members_of
-from localedge.values import UNDEFINED, BigInt, JsDate, JsSet, PyObject, Undefined
+from localedge.values import (
+    UNDEFINED,
+    BigInt,
+    JsDate,
+    JsFunction,
+    JsMap,
+    JsSet,
+    NativeFunction,
+    PyObject,
+    Undefined,
+)
 
 NULL_BODY_STATUSES: Final = frozenset({101, 204, 205, 304})
 REDIRECT_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
@@ -172,7 +182,7 @@ def stringified(value: Any, indent: int | str | None = None) -> str:
 
     Errors: a JavaScript TypeError for undefined, a function or a BigInt.
     """
-    if isinstance(value, Undefined):
+    if not has_json(value):
         raise js_type_error("Value is not JSON serializable")
     separators = (",", ":") if not indent else (",", ": ")
     return json.dumps(
@@ -192,16 +202,19 @@ def _jsonable(value: Any) -> Any:
             return int(value) if float(value).is_integer() and abs(value) < 1e21 else value
         case JsDate():
             return value.iso()
-        case JsSet():
+        case JsSet() | JsMap():
             return {}
         case dict():
-            return {key: _jsonable(item) for key, item in value.items() if _has_json(item)}
+            return {key: _jsonable(item) for key, item in value.items() if has_json(item)}
         case list():
-            return [_jsonable(item) if _has_json(item) else None for item in value]
+            return [_jsonable(item) if has_json(item) else None for item in value]
         case PyObject(inner) if isinstance(inner, dict | list):
             return inner
     return {}
 
 
-def _has_json(value: Any) -> bool:
-    return not isinstance(value, Undefined)
+def has_json(value: Any) -> bool:
+    """Whether `value` is one that JSON has, not undefined or a function."""
+    return not isinstance(value, Undefined | JsFunction | NativeFunction) and not (
+        isinstance(value, PyObject) and callable(value.value)
+    )

@@ -11,7 +11,7 @@ from localedge.coercion import js_string
 from localedge.errors import js_type_error
 from localedge.jsproxy import listed
 from localedge.sdk.web.usv import utf8
-from localedge.values import UNDEFINED, JsMap, JsObject, PyObject
+from localedge.values import UNDEFINED, JsObject, PyObject
 
 
 class URLSearchParams(JsObject):
@@ -128,9 +128,9 @@ def _pairs_of(init: Any) -> list[tuple[str, str]]:
         return []
     if isinstance(init, URLSearchParams):
         return list(init._pairs)
-    if isinstance(init, dict) and not isinstance(init, JsMap):
-        return [(name, js_string(value)) for name, value in init.items()]
-    if isinstance(init, JsMap | list | PyObject) and (items := listed(init)) is not None:
+    if isinstance(init, dict):
+        return [(js_string(name), js_string(value)) for name, value in init.items()]
+    if isinstance(init, list | PyObject) and (items := listed(init)) is not None:
         return [_pair(item) for item in items]
     return form_decoded(js_string(init).removeprefix("?"))
 

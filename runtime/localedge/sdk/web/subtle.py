@@ -14,7 +14,9 @@ from typing import Any, ClassVar, Final, NoReturn
 
 from localedge.coercion import js_string
 from localedge.errors import JsException, js_type_error
+from localedge.jsproxy import listed
 from localedge.sdk.web.buffers import ArrayBuffer, to_bytes
+from localedge.sdk.web.options import members_of
 from localedge.values import JsObject, NativeFunction
 
 _DIGESTS: Final = {
@@ -48,7 +50,7 @@ class CryptoKey(JsObject):
         self.digest = digest
         self.extractable = extractable
         self.usages = usages
-        self.algorithm = {"name": "HMAC", "hash": {"name": digest}, "length": len(secret) * 8}
+        self.algorithm = {"name": "HMAC", "length": len(secret) * 8, "hash": {"name": digest}}
 
     def signature(self, data: bytes) -> bytes:
         """The HMAC of `data`."""
@@ -56,8 +58,8 @@ class CryptoKey(JsObject):
 
 
 def _name(algorithm: Any) -> str:
-    given = algorithm.get("name", "") if isinstance(algorithm, dict) else algorithm
-    return js_string(given)
+    members = members_of(algorithm)
+    return js_string(members.get("name", "") if members else algorithm)
 
 
 def _digest_name(algorithm: Any) -> str:
@@ -75,13 +77,14 @@ def _hmac_of(operation: str, algorithm: Any) -> str:
     """The digest of an HMAC algorithm. Errors: JsException for any other algorithm."""
     if _name(algorithm).upper() != "HMAC":
         _refuse(f"{operation} with {_name(algorithm)}")
-    if not isinstance(algorithm, dict) or "hash" not in algorithm:
+    members = members_of(algorithm)
+    if "hash" not in members:
         raise js_type_error('Missing field "hash" in "algorithm".')
-    return _digest_name(algorithm["hash"])
+    return _digest_name(members["hash"])
 
 
 def _usages_of(given: Any) -> list[str]:
-    usages = [js_string(one) for one in given] if isinstance(given, list) else []
+    usages = [js_string(one) for one in listed(given) or ()]
     if not usages or not set(usages) <= set(_USAGES):
         raise JsException(
             f"Invalid key usages for HMAC: [{', '.join(usages)}]; sign and verify are allowed.",
@@ -106,7 +109,7 @@ async def _import_key(
 
 async def _generate_key(algorithm: Any, extractable: Any, usages: Any) -> CryptoKey:
     digest = _hmac_of("generateKey", algorithm)
-    bits = algorithm.get("length") or _DIGESTS[digest]().block_size * 8
+    bits = members_of(algorithm).get("length") or _DIGESTS[digest]().block_size * 8
     secret = secrets.token_bytes(int(bits) // 8)
     return CryptoKey(secret, digest, bool(extractable), _usages_of(usages))
 

@@ -25,7 +25,7 @@ class TextEncoder(JsObject):
 
     def encode(self, text: Any = "") -> TypedArray:
         """`text` as bytes; broken surrogates are replaced."""
-        return TypedArray(utf8(js_string(text)))
+        return TypedArray(utf8("" if text is UNDEFINED else js_string(text)))
 
 
 class TextDecoder(JsObject):

@@ -130,6 +130,14 @@ def can_parse(text: Any, base: Any = UNDEFINED) -> bool:
     return True
 
 
+def parsed(text: Any, base: Any = UNDEFINED) -> URL | None:
+    """`URL.parse(text, base)`: null for a bad one."""
+    try:
+        return URL(text, base)
+    except JsException:
+        return None
+
+
 def normalized(text: str) -> str:
     """`text` as its URL's href.
 

@@ -24,7 +24,7 @@ from localedge.jskinds import JsMapping as JsMap
 from localedge.jsproxy import JSNULL, JsNull, JsProxy, proxy, raw_to_js
 from localedge.sdk import stack_switch
 from localedge.sdk.host import edge_python
-from localedge.values import BigInt, JsSet, PyObject, Uint8Array
+from localedge.values import BigInt, JsFunction, JsSet, PyObject, Uint8Array
 from localedge.values import JsMap as _Map
 
 if TYPE_CHECKING:
@@ -162,7 +162,9 @@ class _Rules:
             return raw_to_js(converted)
         if not self.create_pyproxies:
             raise ConversionError(f"No conversion known for {value!r}.")
-        return raw_to_js(value)
+        # What `to_js` made is not lent to a call, but stays.
+        far = raw_to_js(value)
+        return PyObject(far.function) if isinstance(far, JsFunction) else far
 
 
 _PASSED: Final = (bool, int, float, str, JsProxy, JsNull)
