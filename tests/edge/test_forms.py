@@ -42,3 +42,14 @@ async def test_a_fastapi_application_answers_alike(project: MakeProject) -> None
 
     assert report.count == 0, told(report)
     assert [step.theirs for step in report.steps].count("200") == 9
+
+
+async def test_a_worker_of_the_older_world_answers_alike(project: MakeProject) -> None:
+    made = project((_HERE / "workers" / "legacy.py").read_text())
+    flags = ("python_workers", "disable_python_no_global_handlers")
+    older = made.model_copy(update={"compatibility_flags": flags})
+
+    report = await compared(older, read_plan(_HERE / "scenarios" / "legacy.toml"))
+
+    assert report.count == 0, told(report)
+    assert [step.theirs for step in report.steps] == ["200", "200", "200", "404", "ok"]

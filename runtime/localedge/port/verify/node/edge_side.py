@@ -36,6 +36,8 @@ async def load(main: str) -> None:
 async def fetch(request: Any, env: Any, ctx: Any) -> Any:
     """The JavaScript Response of the worker to a JavaScript Request."""
     answer = await _dispatched("fetch", request, env, ctx)
+    # What an older handler returns is not converted; it may be the SDK's Response all the same.
+    answer = getattr(answer, "js_response", answer)
     constructor = getattr(getattr(answer, "constructor", None), "name", None)
     if constructor != "Response":
         raise TypeError(f"{type(answer).__name__} did not resolve to 'Response'.")
@@ -63,7 +65,7 @@ async def _dispatched(event: str, argument: Any, env: Any, ctx: Any) -> Any:
     entrypoint = _default(module)
     if entrypoint is None:
         handler = getattr(module, f"on_{event}", None)
-        if handler is None:
+        if handler is None or _has_no_global_handlers():
             raise TypeError(f"Handler does not export a {event}() function.")
         return await _settled(_relaxed(handler, (argument, env, ctx)))
     handler = getattr(entrypoint(ctx, env), event, None)
@@ -72,6 +74,11 @@ async def _dispatched(event: str, argument: Any, env: Any, ctx: Any) -> Any:
     arguments = (python_from_rpc(argument), None, None)
     called = _relaxed(handler, arguments) if event in _RELAXED else handler(*arguments)
     return python_to_rpc(await _settled(called))
+
+
+def _has_no_global_handlers() -> bool:
+    flags = importlib.import_module("_cloudflare_compat_flags")
+    return bool(getattr(flags, "python_no_global_handlers", True))
 
 
 def _default(module: ModuleType) -> type | None:
