@@ -3,7 +3,7 @@
 A task of four steps, each with one effect outside. The process is killed by SIGKILL before and
 after each write of the store and each effect; a new process goes on, as the store's documentation
 says. With a keyed tool, the other side knows a repetition and does nothing. Writes the table into
-docs/benchmarks.md.
+docs/explore.md.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from bench import report
 from bench.foreign.lives import Store, Tally, tally
 
+PAGE = Path(__file__).parents[1] / "docs" / "explore.md"
 STORES = (
     ("bench.foreign.langgraph_store", "LangGraph"),
     ("bench.foreign.dbos_store", "Dbos"),
@@ -48,7 +49,7 @@ def main() -> None:
     names = ("langgraph", "langgraph-checkpoint-sqlite", "dbos")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     said = f"{report.machine()}; {versions}. Killed by SIGKILL before and after each point."
-    report.put("explore foreign", said, HEAD, rows)
+    report.put("explore foreign", said, HEAD, rows, page=PAGE)
 
 
 def _cells(found: Tally) -> list[str]:

@@ -1,4 +1,4 @@
-"""How many crash runs a second: `python -m bench.explore_speed`; writes docs/benchmarks.md.
+"""How many crash runs a second: `python -m bench.explore_speed`; writes docs/explore.md.
 
 Each row has the rate by the clock, and by the CPU time of two cores: what the machine would do if
 nothing else ran on it. Opening the scenario, its migrations, the check that the worker is
@@ -22,6 +22,7 @@ from localedge.explore.outcome import Row
 from localedge.explore.sigkill import real_row
 
 HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "explore.md"
 CORES = 2
 GOAL = 1000
 REAL_GOAL = 40
@@ -115,7 +116,7 @@ def main() -> None:
         "with the equal ones",
         "goal",
     ]
-    report.put("explore speed", said, head, lines)
+    report.put("explore speed", said, head, lines, page=PAGE)
 
 
 if __name__ == "__main__":

@@ -64,12 +64,12 @@ def write(name: str, peer: str, rows: list[Row]) -> None:
     )
 
 
-def put(name: str, said: str, head: list[str], rows: list[list[str]]) -> None:
-    """Put a table with the columns `head` in place of the last one called `name`."""
-    _put(name, said, head, [f"| {' | '.join(row)} |" for row in rows])
+def put(name: str, said: str, head: list[str], rows: list[list[str]], *, page: Path = PAGE) -> None:
+    """Put a table with the columns `head` in place of the last one called `name` on `page`."""
+    _put(name, said, head, [f"| {' | '.join(row)} |" for row in rows], page)
 
 
-def _put(name: str, said: str, head: list[str], lines: list[str]) -> None:
+def _put(name: str, said: str, head: list[str], lines: list[str], path: Path = PAGE) -> None:
     table = "\n".join(
         [
             f"{datetime.now(UTC):%Y-%m-%d}, {said}",
@@ -80,10 +80,10 @@ def _put(name: str, said: str, head: list[str], lines: list[str]) -> None:
         ]
     )
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    page = PAGE.read_text("utf-8") if PAGE.exists() else "# Benchmarks\n"
+    page = path.read_text("utf-8") if path.exists() else "# Benchmarks\n"
     if begin not in page:
         page += f"\n{begin}\n{end}\n"
     before, rest = page.split(begin)
     after = rest.split(end)[1]
-    PAGE.write_text(f"{before}{begin}\n{table}\n{end}{after}", "utf-8")
+    path.write_text(f"{before}{begin}\n{table}\n{end}{after}", "utf-8")
     print(table, file=sys.stdout)
