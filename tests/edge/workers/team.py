@@ -54,7 +54,7 @@ class Default(WorkerEntrypoint):
             )
         ).json()
 
-    async def on_work(self, request, agent):
+    async def on_shift(self, request, agent):
         member = await seat(self.env, agent, "worker")
         done = []
         while (held := await member.board.claim(ttl_s=LEASE_S)) is not None:
