@@ -12,8 +12,8 @@ from localedge.inspector.agents_models import StepShown, TaskShown, TaskWhole
 from localedge.inspector.timeline import timeline
 from localedge.inspector.timeline_models import Timeline
 from localedge.inspector.timeline_works import Work, works
+from localedge.supervisor.endings import Ending
 from localedge.supervisor.happenings import CALL_BEGAN, CALL_ENDED, Happening
-from localedge.supervisor.history import Ending
 from localedge.supervisor.stories import Story
 
 START_MS = 1_796_083_200_000

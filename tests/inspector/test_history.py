@@ -12,6 +12,7 @@ import pytest
 from localedge.isolate.failures import Failure
 from localedge.isolate.secrets import Mask
 from localedge.isolate.showing import shown
+from localedge.supervisor.endings import CRASHED, DRAINED, MOST_DONE, Ending, Endings
 from localedge.supervisor.happenings import CALL_BEGAN, CONSOLE, REQUEST_OPENED, Happening, Ring
 from localedge.supervisor.history import Closing, History
 from localedge.supervisor.stories import (
@@ -190,3 +191,35 @@ async def test_a_secret_that_stands_where_a_value_is_cut_is_masked_whole() -> No
     text = shown("x" * 1995 + "hunter22", Mask(["hunter22"]))
 
     assert "hunt" not in text
+
+
+def ending(pid: int, cause: str) -> Ending:
+    return Ending(
+        pid=pid,
+        generation=1,
+        at_ms=float(pid),
+        cause=cause,
+        rays={},
+        served=1,
+        age_s=1.0,
+        was_watched=False,
+    )
+
+
+async def test_isolates_that_ended_in_order_do_not_crowd_out_a_crash() -> None:
+    endings = Endings()
+    endings.add(ending(1, CRASHED))
+    for pid in range(2, 100):
+        endings.add(ending(pid, DRAINED))
+
+    assert [one.pid for one in endings] == [1, *range(100 - MOST_DONE, 100)]
+
+
+async def test_an_exit_is_known_whether_it_is_told_before_or_after_the_end() -> None:
+    endings = Endings()
+    endings.exited(1, -9)
+    endings.add(ending(1, CRASHED))
+    endings.add(ending(2, CRASHED))
+    endings.exited(2, 3)
+
+    assert [one.status for one in endings] == [-9, 3]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from localedge.isolate.steps import Step
+from localedge.supervisor.endings import Ending
 from localedge.supervisor.happenings import CALL_BEGAN, CALL_ENDED, CONSOLE, Happening
-from localedge.supervisor.history import Ending, History
+from localedge.supervisor.history import History
 from localedge.supervisor.stories import Story
 
 CALLS_BEFORE: Final = 10
@@ -15,7 +16,7 @@ LINES_BEFORE: Final = 5
 
 def shown_endings(history: History) -> list[dict[str, Any]]:
     """The isolates that are gone, the last one first."""
-    return [_shown(ending, history) for ending in reversed(history.endings)]
+    return [_shown(ending, history) for ending in reversed([*history.endings])]
 
 
 def _shown(ending: Ending, history: History) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from localedge.inspector.agents_models import StepShown, TaskWhole
 from localedge.inspector.timeline_marks import is_crash, marks_of
 from localedge.inspector.timeline_models import BandShown, BarShown, LaneShown, Timeline
 from localedge.inspector.timeline_works import Work
-from localedge.supervisor.history import Ending
+from localedge.supervisor.endings import Ending
 
 _NEAR_MS: Final = 100
 """Clocks are read apart, and rounded."""

@@ -10,7 +10,7 @@ from edgestate import clock
 from localedge.inspector.agents_journal import Known
 from localedge.inspector.agents_models import TaskWhole
 from localedge.inspector.timeline_models import MarkShown
-from localedge.supervisor.history import Ending
+from localedge.supervisor.endings import Ending
 
 if TYPE_CHECKING:
     from localedge.inspector.timeline import Lane

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from localedge.supervisor.endings import Ending
 from localedge.supervisor.happenings import CALL_BEGAN, CALL_ENDED, Happening
-from localedge.supervisor.history import Ending
 from localedge.supervisor.stories import Story
 
 _WRITES: Final = ("INSERT INTO agent_task", "UPDATE agent_task")

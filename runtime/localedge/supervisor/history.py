@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from localedge.isolate.failures import Failure
@@ -19,6 +18,7 @@ from localedge.isolate.secrets import MASK, Mask
 from localedge.isolate.steps import Step
 from localedge.isolate.texts import cut
 from localedge.supervisor import happenings as what
+from localedge.supervisor.endings import CRASHED, Ending, Endings
 from localedge.supervisor.happenings import Happening, Ring, wall_ms
 from localedge.supervisor.measures import Measures
 from localedge.supervisor.stories import MOST_BODY_BYTES, Sent, Stories
@@ -31,7 +31,6 @@ LINGER_S: Final = 15 * 60.0
 """How long calls are recorded after the last look: a crash is worth coming back for."""
 _MOST_UNSEEN: Final = 100
 _MOST_UNSEEN_BODY_BYTES: Final = 64 * 1024
-_MOST_ENDINGS: Final = 20
 _PRIVATE: Final = frozenset(
     (b"authorization", b"proxy-authorization", b"cookie", b"set-cookie", b"x-api-key", b"api-key")
 )
@@ -68,27 +67,6 @@ class Closing(NamedTuple):
     body: bytes | None = None
 
 
-@dataclass(slots=True)
-class Ending:
-    """An isolate that is gone.
-
-    Shape: `cause` is "crashed" when nobody here ended it; `status` its exit status, negative for a
-    signal, None before it is known; `rays` the requests that it had, by the numbers of their
-    events; `was_watched` when its calls were recorded; `trail` has its last ones in any case.
-    """
-
-    pid: int
-    generation: int
-    at_ms: float
-    cause: str
-    rays: Mapping[int, str]
-    served: int
-    age_s: float
-    was_watched: bool
-    trail: tuple[Step, ...] = ()
-    status: int | None = None
-
-
 class History:
     """The happenings of one server.
 
@@ -105,8 +83,7 @@ class History:
         self.ring = Ring()
         self.stories = Stories()
         self.measures = Measures()
-        self.endings: deque[Ending] = deque(maxlen=_MOST_ENDINGS)
-        self._exits: deque[tuple[int, int]] = deque(maxlen=_MOST_ENDINGS)
+        self.endings = Endings()
         self._on_watch = on_watch
         self._trail_of = trail_of
         self._unseen: deque[tuple[Arrived, Closing, float]] = deque(maxlen=_MOST_UNSEEN)
@@ -180,15 +157,14 @@ class History:
             pid=isolate.pid,
             generation=isolate.generation,
             at_ms=time.time() * 1000,
-            cause=isolate.cause or "crashed",
+            cause=isolate.cause or CRASHED,
             rays=rays,
             served=isolate.served,
             age_s=time.monotonic() - isolate.started,
             was_watched=self.is_watching,
             trail=self._trail_of(isolate.pid),
-            status=next((status for pid, status in self._exits if pid == isolate.pid), None),
         )
-        self.endings.append(ending)
+        self.endings.add(ending)
         self.measures.ending(ending.cause, isolate.tally)
         self.add(
             what.ISOLATE_ENDED,
@@ -201,11 +177,7 @@ class History:
 
     def exited(self, pid: int, status: int) -> None:
         """The process `pid` has ended with that status."""
-        # Its channel and its exit are told on two ways: either may be the first.
-        self._exits.append((pid, status))
-        for ending in self.endings:
-            if ending.pid == pid:
-                ending.status = status
+        self.endings.exited(pid, status)
         self.add(what.PROCESS_EXITED, pid=pid, status=status)
 
     def clock_moved(self, offset_s: float) -> None:
