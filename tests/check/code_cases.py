@@ -139,6 +139,25 @@ MODULES = [
         module("import redis  # HERE") | dated("2026-05-01"),
         module("import redis"),
     ),
+    Case(
+        "lent-function",
+        handler("setTimeout(lambda: None, 5)  # HERE", "from js import setTimeout"),
+        handler(
+            "wake = create_proxy(lambda: None)\nsetTimeout(wake, 5)",
+            "from js import setTimeout\nfrom pyodide.ffi import create_proxy",
+        ),
+    ),
+    Case(
+        "lent-function",
+        handler(
+            "def later(event):\n    pass\nrequest.signal.addEventListener('abort', later)  # HERE"
+        ),
+        handler(
+            "later = self.listener\nrequest.signal.addEventListener('abort', later)\n"
+            "await Promise.new(lambda resolve, reject: setTimeout(resolve, 5))",
+            "from js import Promise, setTimeout",
+        ),
+    ),
     Case("syntax", worker("def f(:  # HERE"), worker("def f(): ...\nDefault = f")),
 ]
 IMPORT = [

@@ -11,6 +11,7 @@ from typing import Final
 
 from localedge.port.check import (
     absent,
+    callbacks,
     crossing,
     d1,
     handlers,
@@ -45,7 +46,7 @@ UNKNOWN: Final = Rule(
     "silence-unknown-rule", "warning", 'there is no rule "{name}" to silence.', "{advice}"
 )
 _KEY: Final = re.compile(r"[\w.\"-]+\s*=|\[")
-_SUBJECTS: Final = (absent, modules, toplevel, handlers, crossing, kv, kvrate, d1)
+_SUBJECTS: Final = (absent, modules, toplevel, handlers, crossing, callbacks, kv, kvrate, d1)
 _OTHERS: Final = (packages, settings, sql, sqlcheck)
 
 

@@ -121,6 +121,15 @@ class Source:
             yield above
             node = above
 
+    def is_bound(self, node: ast.Name) -> bool:
+        """Whether something is assigned to the name where `node` stands, or around it."""
+        scope = self.function_of(node)
+        while node.id not in self._values_in(scope):
+            if scope is self.tree:
+                return False
+            scope = self.function_of(scope)
+        return True
+
     def set_on_self(self, owner: ast.ClassDef, name: str) -> list[ast.expr]:
         """What `owner` assigns to `self.name`."""
         known = self._attributes.get(owner)
