@@ -110,6 +110,24 @@ async def test_a_clock_is_not_moved_by_what_is_no_number(server: Edge) -> None:
     assert answer.json()["error"]["message"] == "that is not a number of seconds"
 
 
+@pytest.mark.parametrize("limit", ["many", "²", "1" + "0" * 5000])
+async def test_a_limit_that_is_no_number_is_refused(server: Edge, limit: str) -> None:
+    answer = await server.get(f"{API}/requests", params={"limit": limit})
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == '"limit" is not a whole number'
+
+
+async def test_a_stream_from_a_number_that_is_none_begins_with_what_comes(server: Edge) -> None:
+    async with stream(server, "?after=²") as source:
+        event, _ = await anext(source)
+        await server.get("/hello")
+        seen = await until(source, "request.closed")
+
+    assert event == "hello"
+    assert seen[0]["kind"] == "request.opened"
+
+
 @pytest.mark.parametrize("path", ["isolates/1/kill", "clock?advance=1", "crons/fire?worker=tested"])
 async def test_whatever_changes_something_needs_the_token(server: Edge, path: str) -> None:
     answer = await server.http.post(f"{API}/{path}")

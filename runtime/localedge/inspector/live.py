@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from localedge.inspector.calls import whole
 from localedge.inspector.html import Child, Html, fragment, tag
 from localedge.inspector.inspection import Inspection, answer, api
 from localedge.inspector.replay import replay
@@ -47,8 +48,7 @@ class _Endpoints:
 
     async def list(self, request: Request) -> Response:
         self._inspection.history.look()
-        given = request.query_params.get("limit", "")
-        limit = min(int(given), MOST_LISTED) if given.isdigit() else MOST_LISTED
+        limit = min(whole(request, "limit", MOST_LISTED), MOST_LISTED)
         return answer({"requests": _newest(self._inspection, limit)})
 
     async def one(self, request: Request) -> Response:
