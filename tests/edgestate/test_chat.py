@@ -108,6 +108,16 @@ async def test_a_refusal_says_whether_to_ask_again(status: int, may_retry: bool)
     assert (failure.value.may_retry, failure.value.retry_after_s) == (may_retry, 7)
 
 
+@pytest.mark.parametrize("after", ["soon", "²", ""])
+async def test_a_pause_that_is_no_number_counts_as_none(after: str) -> None:
+    server = Server("busy", 429, {"retry-after": after})
+
+    with pytest.raises(ModelFailed) as failure:
+        await model(server).complete(MESSAGES, [])
+
+    assert failure.value.retry_after_s is None
+
+
 @pytest.mark.parametrize("body", ["", "<html>", "{}", "[]", '{"choices": []}'])
 async def test_what_is_no_completion_may_be_asked_for_again(body: str) -> None:
     with pytest.raises(ModelFailed, match="no chat completion") as failure:

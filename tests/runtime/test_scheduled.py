@@ -69,6 +69,16 @@ async def test_the_older_path_calls_the_handler_when_it_is_asked_for(server: Edg
     assert after.text == "older"
 
 
+@pytest.mark.parametrize("time", ["soon", "²", "--5", "1" + "0" * 25])
+async def test_a_time_that_is_none_is_refused_and_takes_no_isolate(server: Edge, time: str) -> None:
+    refused = await server.get(HANDLER, params={"worker": "writer", "time": time})
+    state = (await server.get("/cdn-cgi/localedge/status")).json()
+
+    assert (refused.status_code, refused.text) == (400, "time is not a number of milliseconds")
+    in_flight = [one["in_flight"] for pool in state["workers"] for one in pool["isolates"]]
+    assert set(in_flight) == {0}
+
+
 async def test_the_older_path_is_the_workers_unless_it_is_asked_for(tmp_path: Path) -> None:
     write_project(tmp_path, worker('return Response("mine")'))
 

@@ -132,7 +132,7 @@ class OpenAIModel:
 def _refused(response: Any, text: str) -> ModelFailed:
     status: int = response.status
     after = response.headers.get("retry-after")
-    retry_after_s = float(after) if after and after.replace(".", "", 1).isdigit() else None
+    retry_after_s = float(after) if after and after.replace(".", "", 1).isdecimal() else None
     return ModelFailed(
         f"the model answered {status}: {text[:200]}",
         may_retry=status in BUSY_STATUSES or status >= 500,

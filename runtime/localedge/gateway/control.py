@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,6 +19,9 @@ from localedge.supervisor.pool import Pool
 from localedge.supervisor.supervisor import Supervisor
 
 PREFIX = "/cdn-cgi/localedge"
+_WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
+_FURTHEST_MS: Final = 8_640_000_000_000_000
+"""Source: ECMA-262, Time Values and Time Range, read 2026-12-01."""
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
 
@@ -55,9 +61,8 @@ class _Endpoints:
 
     async def kill(self, request: Request) -> Response:
         given = request.query_params.get("pid")
-        if given is not None and not given.isdigit():
-            raise HTTPException(400, "pid is not a number", headers=_TEXT)
-        killed = self._supervisor.kill(int(given) if given is not None else None)
+        pid = _whole(given, "pid is not a number") if given is not None else None
+        killed = self._supervisor.kill(pid)
         if killed is None:
             raise HTTPException(404, "there is no such isolate", headers=_TEXT)
         return JSONResponse({"killed": killed})
@@ -99,9 +104,8 @@ class _Endpoints:
 
     async def _fired(self, request: Request) -> Firing:
         given = request.query_params.get("time")
-        if given is not None and not given.lstrip("-").isdigit():
-            raise HTTPException(400, "time is not a number of milliseconds", headers=_TEXT)
-        time_ms = int(given) if given else int(self._supervisor.clock.now() * 1000)
+        now_ms = int(self._supervisor.clock.now() * 1000)
+        time_ms = _whole(given, "time is not a number of milliseconds") if given else now_ms
         pool = self._pool(request.query_params.get("worker"))
         return await fire(pool, request.query_params.get("cron", ""), time_ms)
 
@@ -118,6 +122,13 @@ class _Endpoints:
     def _clock(self) -> dict[str, float]:
         clock = self._supervisor.clock
         return {"now": clock.now(), "offset_s": clock.offset_s}
+
+
+def _whole(text: str, refusal: str) -> int:
+    """`text` as a number that JavaScript's Date has too."""
+    if not _WHOLE.fullmatch(text) or abs(int(text)) > _FURTHEST_MS:
+        raise HTTPException(400, refusal, headers=_TEXT)
+    return int(text)
 
 
 def _number(text: str) -> float:

@@ -88,7 +88,7 @@ def whole(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name)
     if text is None:
         return default
-    if not text.isdigit() or len(text) > 12:
+    if not text.isdecimal() or len(text) > 12:
         raise HTTPException(400, f'"{name}" is not a whole number')
     return int(text)
 
@@ -101,7 +101,7 @@ def options(names: Mapping[str, str]) -> list[Child]:
 async def body_of(request: Request, model: type[M]) -> M:
     """The request's body as a `model`. Errors: HTTPException 400 that says what is wrong."""
     length = request.headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > MOST_BODY_BYTES:
+    if not length.isdecimal() or len(length) > 12 or int(length) > MOST_BODY_BYTES:
         raise HTTPException(413, "that is too much")
     try:
         return model.model_validate_json(await request.body())

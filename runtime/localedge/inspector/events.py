@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
@@ -16,6 +17,7 @@ _QUIET_S: Final = 10.0
 _PAUSE_S: Final = 0.05
 _MOST_AT_ONCE: Final = 200
 _RETRY_MS: Final = 1000
+_NUMBER: Final = re.compile(r"[0-9]{1,15}")
 
 
 def events(inspection: Inspection) -> Callable[[Request], Awaitable[Response]]:
@@ -29,7 +31,7 @@ def events(inspection: Inspection) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         given = request.headers.get("last-event-id") or request.query_params.get("after")
         newest = inspection.history.ring.newest
-        after = int(given) if given is not None and given.isdigit() else newest
+        after = int(given) if given is not None and _NUMBER.fullmatch(given) else newest
         # A number that is not reached yet is one of another run of the server.
         after = after if after <= newest else 0
         kinds = tuple(filter(None, request.query_params.get("kinds", "").split(",")))

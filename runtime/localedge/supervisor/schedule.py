@@ -62,7 +62,7 @@ class Schedule:
 
 def _without_nearest(field: str) -> set[int]:
     """The plain days of a field that has terms like "15W" too."""
-    return {int(term) for term in field.split(",") if term.isdigit()}
+    return {int(term) for term in field.split(",") if term.isdecimal()}
 
 
 def _nearest_weekday(year: int, month: int, day: int) -> int:
@@ -106,6 +106,6 @@ def _weekday(term: str, expression: str) -> str:
 def _number(day: str, expression: str) -> int:
     if day in _DAYS:
         return _DAYS.index(day)
-    if day.isdigit() and 1 <= int(day) <= 7:
+    if day.isdecimal() and 1 <= int(day) <= 7:
         return int(day) - 1
     raise ValueError(f'"{expression}": "{day}" is no day of the week; they are 1 (Sunday) to 7.')
