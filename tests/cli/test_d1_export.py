@@ -12,6 +12,8 @@ import pytest
 from tests.migrations.command_line import Output, run_command
 from tests.migrations.projects import database_of, make_project, query
 
+RECORDED = Path(__file__).with_name("recorded")
+"""What `wrangler d1 export --local` of wrangler 4.164 made of the input, recorded 2026-12-01."""
 TEXTS = [
     "plain",
     "it's",
@@ -94,8 +96,18 @@ def test_the_schema_comes_in_the_order_in_which_it_can_be_made(tmp_path: Path) -
         'INSERT INTO "sqlite_sequence" ("name","seq") VALUES(\'it\',7);\n'
         "CREATE INDEX ix ON log (id);\n"
         "CREATE TRIGGER tr AFTER INSERT ON it BEGIN INSERT INTO log VALUES (new.id); END;\n"
-        "CREATE VIEW v AS SELECT id FROM it;\n"
+        "CREATE VIEW v AS SELECT id FROM it;"
     )
+
+
+def test_the_export_is_what_wrangler_writes_to_the_byte(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {})
+    made = str(RECORDED / "export_input.sql")
+    run_command(["d1", "execute", "DB", "--file", made], project)
+
+    _export(project, "--output", "out.sql")
+
+    assert (tmp_path / "out.sql").read_bytes() == (RECORDED / "export_output.sql").read_bytes()
 
 
 def test_d1_execute_takes_what_export_wrote(tmp_path: Path) -> None:

@@ -205,3 +205,32 @@ def test_d1_info_is_a_table_for_people(project: Path) -> None:
 
     assert "│ num_tables " in output.stdout
     assert "kB" in output.stdout
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("time_travel_mb", -1), ("time_travel_mb", "1"), ("time_travel_copies", 0)],
+)
+def test_a_budget_that_is_none_is_told_with_its_key(tmp_path: Path, key: str, value: Any) -> None:
+    make_project(tmp_path, {})
+    config = tmp_path / "wrangler.jsonc"
+    told = json.loads(config.read_text()) | {"localedge": {key: value}}
+    config.write_text(json.dumps(told))
+
+    output = _travel(tmp_path, "info", "DB")
+
+    assert output.exit == 3
+    assert f"[localedge] {key}: Input should be" in output.text
+
+
+def test_without_a_budget_commands_keep_no_copies_by_themselves(tmp_path: Path) -> None:
+    make_project(tmp_path, {})
+    config = tmp_path / "wrangler.jsonc"
+    told = json.loads(config.read_text()) | {"localedge": {"time_travel_mb": 0}}
+    config.write_text(json.dumps(told))
+    _execute(tmp_path, "CREATE TABLE t (x)")
+    _execute(tmp_path, "DROP TABLE t")
+
+    copies = _json(_travel(tmp_path, "info", "DB", "--json"))["copies"]
+
+    assert [copy["cause"] for copy in copies] == ["asked"]

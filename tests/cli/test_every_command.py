@@ -198,3 +198,26 @@ def test_a_shell_completes_nouns_verbs_and_options(words: str, found: set[str]) 
     )
 
     assert found <= {*done.stdout.split()}
+
+
+def test_a_real_bash_completes_with_the_script() -> None:
+    program = """
+eval "$(localedge completion show bash)"
+COMP_WORDS=(localedge d1 time)
+COMP_CWORD=2
+_localedge_completion localedge
+echo "${COMPREPLY[@]}"
+"""
+    folder = str(Path(sys.executable).parent)
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+    done = subprocess.run(
+        ["bash", "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stdout == "time-travel\n", done.stderr

@@ -95,11 +95,11 @@ async def _command(running: Edge, *arguments: str, code: int = 0) -> str:
 
 
 @asynccontextmanager
-async def _tail(running: Edge, *arguments: str) -> AsyncIterator[list[dict[str, Any]]]:
-    """The events that `localedge tail` prints while the block runs."""
+async def _following(running: Edge, *arguments: str) -> AsyncIterator[list[dict[str, Any]]]:
+    """The objects that a command prints, one a line, while the block runs."""
     process = await asyncio.create_subprocess_exec(
         LOCALEDGE,
-        *("tail", "--json", *arguments),
+        *arguments,
         cwd=running.folder,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -107,17 +107,17 @@ async def _tail(running: Edge, *arguments: str) -> AsyncIterator[list[dict[str, 
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    events: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
 
     async def read(stream: asyncio.StreamReader) -> None:
         async for line in stream:
-            events.append(json.loads(line))
+            found.append(json.loads(line))
 
     reading = asyncio.ensure_future(read(process.stdout))
     async with asyncio.timeout(60):
-        assert b"waiting for logs" in await process.stderr.readline()
+        assert b"Connected to" in await process.stderr.readline()
         try:
-            yield events
+            yield found
         finally:
             process.send_signal(signal.SIGINT)
             assert await process.wait() == 0
@@ -129,7 +129,7 @@ def _paths(events: list[dict[str, Any]]) -> list[str]:
 
 
 async def test_tail_shows_requests_with_their_lines_and_exceptions(running: Edge) -> None:
-    async with _tail(running) as events:
+    async with _following(running, "tail", "--json") as events:
         await running.get("/log", headers={"x-said": "hello"})
         await running.get("/raise")
         await running.get("/later")
@@ -144,7 +144,8 @@ async def test_tail_shows_requests_with_their_lines_and_exceptions(running: Edge
 
 
 async def test_tail_shows_only_what_its_filters_let_through(running: Edge) -> None:
-    async with _tail(running, "--status", "error", "--method", "POST", "--header", "x-a:b") as some:
+    filters = ("--status", "error", "--method", "POST", "--header", "x-a:b")
+    async with _following(running, "tail", "--json", *filters) as some:
         await running.get("/raise", headers={"x-a": "b"})
         await running.http.post("/log", headers={"x-a": "b"})
         await running.http.post("/raise", headers={"x-a": "c"})
@@ -172,6 +173,14 @@ async def test_logs_prints_what_was_printed_and_raised_before(running: Edge) -> 
     assert f"[{found['ray'][:8]}] said something rare" in everything
     assert "ValueError: a reason" in errors
     assert "something rare" not in errors
+
+
+async def test_logs_goes_on_with_what_is_printed_later(running: Edge) -> None:
+    async with _following(running, "logs", "--follow", "--search", "anew", "--json") as lines:
+        await running.get("/log", headers={"x-said": "anew"})
+        await wait_until(lambda: lines)
+
+    assert lines[0]["text"] == "said anew"
 
 
 async def test_logs_of_one_request_are_found_by_the_beginning_of_its_ray(running: Edge) -> None:

@@ -91,8 +91,11 @@ def _write(found: Target, wanted: Wanted, path: Path) -> Told:
         if path.is_dir():
             raise IsADirectoryError(21, os.strerror(21))
         with progress(f"Exporting {found.name}", total) as advance, draft.open("wb") as stream:
+            # As wrangler: lines are apart, the last one has no end.
+            between = ""
             for statement in dumped(found.file, wanted, told, advance):
-                stream.write(f"{statement}\n".encode())
+                stream.write(f"{between}{statement}".encode())
+                between = "\n"
         draft.replace(path)
     except OSError as exc:
         raise OperatorError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,11 +48,17 @@ def logs(
             exit=Exit.USAGE,
         )
     run = running_server(config, persist_to)
+
+    def connected() -> None:
+        if follow:
+            typer.echo(f"Connected to {run.url}, waiting for logs...", err=True)
+
     try:
-        for one in happenings(run, after=0, follow=follow):
+        for one in happenings(run, after=0, follow=follow, on_connected=connected):
             line = _line(one)
             if line is not None and _is_wanted(line, level, search, ray, isolate):
                 typer.echo(json.dumps(line, ensure_ascii=False) if as_json else _text(line))
+                sys.stdout.flush()
     except KeyboardInterrupt:
         return
 

@@ -1,0 +1,14 @@
+PRAGMA defer_foreign_keys=TRUE;
+CREATE TABLE users(id INTEGER PRIMARY KEY AUTOINCREMENT, n TEXT, r REAL, b BLOB);
+INSERT INTO "users" ("id","n","r","b") VALUES(1,'it''s',1.5,X'00ff');
+INSERT INTO "users" ("id","n","r","b") VALUES(2,NULL,9e999,9007199254740991);
+INSERT INTO "users" ("id","n","r","b") VALUES(3,replace(replace('two\nlines\rx','\r',char(13)),'\n',char(10)),NULL,NULL);
+CREATE TABLE IF NOT EXISTS "quoted x" (a, g AS (a + 1));
+INSERT INTO "quoted x" ("a") VALUES(1);
+INSERT INTO "quoted x" ("a") VALUES(2.5);
+INSERT INTO "quoted x" ("a") VALUES('q"');
+DELETE FROM sqlite_sequence;
+INSERT INTO "sqlite_sequence" ("name","seq") VALUES('users',3);
+CREATE INDEX ix ON users(n);
+CREATE TRIGGER tr AFTER DELETE ON users BEGIN DELETE FROM "quoted x"; END;
+CREATE VIEW v AS SELECT n FROM users;
