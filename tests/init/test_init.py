@@ -97,6 +97,25 @@ def test_the_check_finds_no_error_in_an_agent(tmp_path: Path) -> None:
     assert load(**arguments).warnings == ()
 
 
+def test_a_folder_with_a_space_in_its_name_is_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert run("my notes") == 0
+    assert "Next: cd 'my notes' && localedge" in capsys.readouterr().out
+
+
+def test_an_empty_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert run("") == 2
+    assert "init/no-folder: the folder's name is empty." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_another_library_is_refused(tmp_path: Path) -> None:
     assert run(str(tmp_path), "--with", "langgraph") == 2
     assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Annotated
 import typer
 
 from localedge.cli.agent import library_folder
+from localedge.errors import Exit, OperatorError
 from localedge.port.scaffold import Created, Library, create
 
 app = typer.Typer(add_completion=False)
@@ -26,8 +28,8 @@ class Extra(StrEnum):
 @app.command()
 def init(
     directory: Annotated[
-        Path, typer.Argument(help="The folder of the project, made when it is absent.")
-    ] = Path(),
+        str, typer.Argument(help="The folder of the project, made when it is absent.")
+    ] = ".",
     extra: Annotated[
         Extra | None,
         typer.Option("--with", help="Begin with an agent whose state is durable."),
@@ -42,13 +44,25 @@ def init(
 
     Examples: localedge init · localedge init notes · localedge init notes --with edgestate
     """
+    if not directory:
+        # Path("") is the folder that one is in, which nobody means who writes "$NAME".
+        raise OperatorError(
+            "init/no-folder",
+            "the folder's name is empty.",
+            "Name one, or none for this folder.",
+            exit=Exit.USAGE,
+        )
     library = Library(library_folder(), version("localedge")) if extra else None
-    created = create(directory, library=library)
+    created = create(Path(directory), library=library)
     typer.echo(_as_json(created) if as_json else _as_text(created))
 
 
 def _as_text(created: Created) -> str:
-    where = "" if created.folder.resolve() == Path.cwd() else f"cd {created.folder} && "
+    where = (
+        ""
+        if created.folder.resolve() == Path.cwd()
+        else f"cd {shlex.quote(str(created.folder))} && "
+    )
     return (
         f"Created {created.name} with {len(created.files)} files.\n"
         f"Next: {where}localedge d1 migrations apply DB && localedge dev"
