@@ -57,9 +57,12 @@ async def test_a_worker_on_pyodide_answers_through_the_sdk(
 async def test_stores_outlive_a_killed_driver(parts: Parts, tmp_path: Path) -> None:
     async with opened(parts, tmp_path) as first:
         await first.call("DB", ["exec", ["CREATE TABLE t (a); INSERT INTO t VALUES ('kept')"]])
+        await first.call("KV", ["put", ["k", "kept", {"metadata": {"n": 1}}]])
         await first.kill()
 
     async with opened(parts, tmp_path) as second:
         rows = await second.call("DB", ["prepare", ["SELECT a FROM t"]], ["raw"])
+        found = await second.call("KV", ["getWithMetadata", ["k"]])
 
     assert rows == [["kept"]]
+    assert found == {"value": "kept", "metadata": {"n": 1}, "cacheStatus": None}
