@@ -12,7 +12,12 @@ import pytest
 from tests.inspector.shop import API, get, post, shop
 from tests.runtime.edge import Edge
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.processes,
+    # One server for all of them, in one process of the test run.
+    pytest.mark.xdist_group("inspector-events"),
+]
 PAGE = "/cdn-cgi/localedge/"
 
 

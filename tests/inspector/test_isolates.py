@@ -12,7 +12,12 @@ from tests.inspector.shop import API, get, kinds, post, shop
 from tests.runtime.edge import Edge
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.processes,
+    # One server for all of them, in one process of the test run.
+    pytest.mark.xdist_group("inspector-isolates"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,12 @@ from tests.inspector.shop import API, SECRET, calls, get, kinds, post, shop, tex
 from tests.runtime.edge import Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.processes,
+    # One server for all of them, in one process of the test run.
+    pytest.mark.xdist_group("inspector-requests"),
+]
 
 
 @pytest.fixture(scope="module")
