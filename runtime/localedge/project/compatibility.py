@@ -87,9 +87,15 @@ def refusals(date: str, flags: tuple[str, ...]) -> list[str]:
 def _is_odd(flag: str) -> bool:
     if not re.fullmatch(r"[a-z0-9_]+", flag):
         return True
+    return nearest_flag(flag) not in (flag, None)
+
+
+def nearest_flag(flag: str) -> str | None:
+    """The flag for Python that `flag` is, or is a slip of; None for one that has another name."""
     known = {"python_workers", *_RENAMED, *(known.flag for known in PYTHON_FLAGS)}
     known |= {_opposite(flag) for flag in known}
-    return flag not in known and bool(get_close_matches(flag, known, n=1, cutoff=0.95))
+    found = [flag] if flag in known else get_close_matches(flag, known, n=1, cutoff=0.95)
+    return found[0] if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,11 +51,18 @@ def check_compatibility(date: str, flags: tuple[str, ...]) -> None:
     """Pass when the runtime would accept this date and these flags."""
     said = compatibility.refusals(date, flags)
     if said:
-        raise refusal(
-            "config/compatibility",
-            "\n".join(said),
-            f"Dates are YYYY-MM-DD and not later than {compatibility.today()} (UTC).",
-        )
+        raise refusal("config/compatibility", "\n".join(said), _remedy(said[0]))
+
+
+def _remedy(said: str) -> str:
+    """What to do about the runtime's first complaint."""
+    if " date" in said:
+        return f"Dates are YYYY-MM-DD and not later than {compatibility.today()} (UTC)."
+    flag = said.rpartition(": ")[2]
+    near = compatibility.nearest_flag(flag)
+    if said.startswith("No such") and near is not None:
+        return f'Did you mean "{near}"?'
+    return "Correct compatibility_flags: each flag once, and not with its opposite."
 
 
 def check_numbers(variables: dict[str, Json]) -> None:
