@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NPROC := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 
-.PHONY: setup demo demo-team dev test test-edge test-browser test-long check bench explore crash-table clean
+.PHONY: setup demo demo-team dev test test-edge test-browser test-long check bench explore reference crash-table clean
 
 setup: $(STAMP)
 
@@ -57,6 +57,10 @@ bench: $(STAMP)
 # The document's code, ours and ten mutants of it under every crash, order and stale read.
 explore: $(STAMP)
 	@$(BIN)/python -m tests.explore.show
+
+# The pages of docs/reference, and the tables of docs/comparison.md, from what they are made of.
+reference: $(STAMP)
+	@$(BIN)/python -m tests.docs.reference
 
 crash-table: $(STAMP)
 	@$(BIN)/python -m tests.explore.crash_table

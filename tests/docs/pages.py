@@ -11,14 +11,16 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 _FENCE: Final = re.compile(r"^( *)(```|~~~)(\S*)\s*$")
-_MARK: Final = re.compile(r"^<!-- (file|run|serve|background|prints|stop)(?:: (\S+))? -->$")
+_MARK: Final = re.compile(r"^<!-- (file|run|serve|background|prints|stop|part)(?:: (\S+))? -->$")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A block of code.
 
-    Shape: `mark` is what the comment before it says is to be done with it, `name` a file's name.
+    Shape: `mark` is what the comment before it says is to be done with it: "file" to be written as
+    `name`, commands to "run", "serve" or leave in the "background", what the last one "prints", or
+    a "part" that needs more around it.
     """
 
     page: Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -264,6 +265,30 @@ def rules_page() -> str:
     return "\n".join([*lines, ""])
 
 
+# --- tables of other pages --------------------------------------------------------------------
+
+COMPARISON: Final = ROOT / "docs" / "comparison.md"
+_FROM: Final = re.compile(r"(<!-- from (\S+): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def measured(page: str, name: str) -> str:
+    """What a page has between its marks of that name; else the tables under that heading."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    _, begun, rest = text.partition(f"<!-- {name}: begin -->\n")
+    if begun:
+        return rest.partition(f"<!-- {name}: end -->")[0]
+    section = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    assert lines, f"{page} has nothing named {name}"
+    return "\n".join(["", *lines, ""]) + "\n"
+
+
+def comparison_page() -> str:
+    """The comparison, with the tables as they are on the pages that they come from."""
+    text = COMPARISON.read_text("utf-8")
+    return _FROM.sub(lambda found: found[1] + measured(found[2], found[3]) + found[5], text)
+
+
 PAGES: Final[dict[str, Callable[[], str]]] = {
     "config.md": config_page,
     "cli.md": cli_page,
@@ -278,6 +303,7 @@ def main() -> None:
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page(), "utf-8")
         print(f"Wrote {(FOLDER / name).relative_to(ROOT)}.")
+    COMPARISON.write_text(comparison_page(), "utf-8")
 
 
 if __name__ == "__main__":

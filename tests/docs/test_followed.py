@@ -1,8 +1,9 @@
-"""The tutorial does what it says: its files, its commands and its kill are carried out."""
+"""Pages that are to be followed do what they say: their files and commands are carried out."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import shlex
 from collections.abc import AsyncIterator
@@ -68,18 +69,22 @@ class Reader:
         return output.decode()
 
     async def _curl(self, words: list[str]) -> httpx.Response:
+        given = dict(itertools.pairwise(words))
+        headers = dict([given["-H"].split(": ")]) if "-H" in given else {}
+        method = given.get("-X", "POST" if "-d" in given else "GET")
         url = words[1].replace("localhost:8787", self._url.removeprefix("http://"))
-        return await self._http.post(f"http://{url}", content=words[words.index("-d") + 1])
+        content = given.get("-d")
+        return await self._http.request(method, f"http://{url}", headers=headers, content=content)
 
     async def _serve(self, words: list[str]) -> None:
-        config = self._folder / "wrangler.jsonc"
+        (config,) = self._folder.glob("wrangler*")
         command = [LOCALEDGE, *words[1:], "-c", str(config), "--port", self._port]
         await self._stack.enter_async_context(process(command, log=self._log))
         await wait_until(self._answers, within_s=30)
 
     async def _answers(self) -> bool:
         try:
-            return (await self._http.get(f"{self._url}/")).status_code == 404
+            return (await self._http.get(f"{self._url}/cdn-cgi/localedge/status")).is_success
         except httpx.TransportError:
             return False
 
@@ -113,3 +118,13 @@ async def test_who_follows_the_tutorial_sees_a_killed_worker_resume(reader: Read
     ]
     assert len(keys) == 3
     assert len(set(keys)) == 2
+
+
+async def test_who_follows_the_page_on_consistency_sees_an_old_value_for_a_minute(
+    reader: Reader,
+) -> None:
+    for block in blocks(DOCS / "how-to" / "eventual-consistency.md"):
+        await reader.do(block)
+
+    before, _, still, _, after = reader.said
+    assert (before, still, after) == ("none", "none", "dark")
