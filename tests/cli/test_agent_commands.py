@@ -163,13 +163,15 @@ def test_what_cannot_be_done_is_told_with_what_to_do(
     assert says in output.text
 
 
-def test_a_database_without_the_tables_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["list", "show TASK", "resolve TASK 0 retry"])
+def test_a_database_without_the_tables_is_told(tmp_path: Path, verb: str) -> None:
     make_project(tmp_path, {})
     run_command(["d1", "execute", "DB", "--command", "SELECT 1"], tmp_path)
 
-    output = _run(tmp_path, "list")
+    output = _run(tmp_path, *verb.split())
 
     assert output.exit == 1
+    assert output.stderr.startswith("agent/no-tables: ")
     assert "localedge d1 migrations apply" in output.text
 
 

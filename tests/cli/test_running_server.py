@@ -206,6 +206,16 @@ async def _values(running: Edge) -> list[str]:
     return values
 
 
+async def test_who_kills_what_is_not_there_is_told_where_isolates_are_listed(
+    running: Edge,
+) -> None:
+    said = await _command(running, "kill", "1", code=1)
+
+    status = f"{running.run.url}/cdn-cgi/localedge/status"
+    told = "server/refused: there is no such isolate.  What runs is listed by: curl"
+    assert said == f"{told} {status}\n"
+
+
 async def test_a_database_travels_in_time_while_its_server_runs(running: Edge) -> None:
     await running.get("/put", headers={"x-value": "before"})
     kept = json.loads(await _command(running, "d1", "time-travel", "info", "DB", "--json"))

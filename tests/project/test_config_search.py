@@ -62,7 +62,16 @@ def test_without_a_configuration_nothing_runs(tmp_path: Path) -> None:
     error = refused(tmp_path)
 
     assert "Missing entry-point" in error.message
-    assert "wrangler_like.toml" in error.hint
+    assert error.hint.startswith("There is no wrangler_like.toml here: localedge init makes")
+
+
+def test_a_configuration_without_a_worker_is_told_what_to_write(tmp_path: Path) -> None:
+    write(tmp_path, {"wrangler.jsonc": '{"name": "shop"}'})
+
+    error = refused(tmp_path)
+
+    assert "Missing entry-point" in error.message
+    assert error.hint == 'Say which file is the worker: main = "src/entry.py" in wrangler.jsonc.'
 
 
 def test_without_a_configuration_other_commands_are_told_so(tmp_path: Path) -> None:

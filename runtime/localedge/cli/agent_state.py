@@ -17,6 +17,7 @@ from localedge.cli.server_clock import its_clock
 from localedge.d1.database import D1Database
 from localedge.d1.sqlite import open_engine
 from localedge.errors import Exit, OperatorError
+from localedge.inspector.agents_data import without_tables
 from localedge.probe import Probe
 from localedge.project.models import Project
 from localedge.supervisor.state import read_run
@@ -70,7 +71,7 @@ async def agent_state(found: Target) -> AsyncIterator[Any]:
             try:
                 yield BindingWrapper(D1Database(engine), found.entry.binding, Probe())
             except StateError as error:
-                raise OperatorError(
+                raise without_tables(error) or OperatorError(
                     f"agent/{error.code.replace('_', '-')}", str(error), _HINTS.get(error.code, "")
                 ) from error
 

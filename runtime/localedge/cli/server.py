@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from http import HTTPStatus
 from pathlib import Path
 
 import httpx
@@ -89,4 +90,6 @@ def _refusal(response: httpx.Response) -> OperatorError:
         if {"code", "message"} <= said.keys():
             return OperatorError(said["code"], said["message"], said.get("hint") or "")
     hint = "localedge COMMAND --help shows what it takes."
-    return OperatorError("server/refused", response.text.strip(), hint)
+    if response.status_code == HTTPStatus.NOT_FOUND:
+        hint = f"What runs is listed by: curl {response.url.join('/cdn-cgi/localedge/status')}"
+    return OperatorError("server/refused", f"{response.text.strip().rstrip('.')}.", hint)

@@ -51,14 +51,21 @@ async def batch_of(db: D1Binding, *statements: tuple[str, tuple[Any, ...]]) -> l
     try:
         return await calls.batch([calls.bound(text, *values) for text, values in statements])
     except StateError as error:
-        for missing in ("no such table", "no such column"):
-            if missing in str(error):
-                raise OperatorError(
-                    "agent/no-tables",
-                    "the database has not the tables of this edgestate.",
-                    "Apply its migrations: localedge d1 migrations apply DATABASE.",
-                ) from error
-        raise
+        missing = without_tables(error)
+        if missing is None:
+            raise
+        raise missing from error
+
+
+def without_tables(error: StateError) -> OperatorError | None:
+    """What to do, when `error` comes of tables that are not there, or of an older library."""
+    if not any(missing in str(error) for missing in ("no such table", "no such column")):
+        return None
+    return OperatorError(
+        "agent/no-tables",
+        "the database has not the tables of this edgestate.",
+        "Apply its migrations: localedge d1 migrations apply DATABASE.",
+    )
 
 
 async def kinds(db: D1Binding) -> dict[str, bool]:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from edgestate.errors import StateError
 from localedge.errors import OperatorError
+from localedge.inspector.agents_data import without_tables
 from localedge.inspector.html import Child, tag
 from localedge.inspector.inspection import answer
 from localedge.inspector.stores import Stores
@@ -47,6 +48,8 @@ def endpoint(stores: Stores, work: Callable[[Request], Awaitable[Shown | Respons
             with stores.their_time():
                 found = await work(request)
         except StateError as error:
+            if missing := without_tables(error):
+                raise missing from error
             status = 404 if error.code in _ABSENT else 409
             return answer({"error": {"code": error.code, "message": str(error)}}, status)
         except OperatorError as error:

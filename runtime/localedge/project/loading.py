@@ -120,7 +120,7 @@ def _ready(
 ) -> Project:
     """`project` with its secrets, once all that a running worker needs is there."""
     shown = os.path.relpath(project.file, start)
-    starting.check_entry(project.main, root=project.root, shown=shown)
+    starting.check_entry(project.main, root=project.root, file=project.file, shown=shown)
     check_assets(project.attached.assets, resolved.get("assets"), shown=shown)
     loaded = secrets.load(
         secrets.Request(

@@ -11,10 +11,11 @@ from localedge.project.document import Json, members
 from localedge.project.reading import refusal
 
 
-def check_entry(main: Path | None, *, root: Path, shown: str) -> None:
+def check_entry(main: Path | None, *, root: Path, file: Path, shown: str) -> None:
     """Pass when `main` is a Python file that is there.
 
-    Messages name it as seen from `root`, the folder of the configuration.
+    Messages name it as seen from `root`, the folder of the configuration `file`, which is
+    called `shown`.
     Errors: OperatorError that says what is missing.
     Source: workers-sdk packages/wrangler/src/deployment-bundle/run-custom-build.ts and
     resolve-entry.ts, read 2026-12-01.
@@ -23,7 +24,9 @@ def check_entry(main: Path | None, *, root: Path, shown: str) -> None:
         raise refusal(
             "config/main-missing",
             "Missing entry-point to Worker script or to assets directory",
-            f'Say which file is the worker: main = "src/entry.py" in {shown}.',
+            f'Say which file is the worker: main = "src/entry.py" in {shown}.'
+            if file.is_file()
+            else f"There is no {file.name} here: localedge init makes a project.",
         )
     relative = os.path.relpath(main, root)
     if main.is_dir():
