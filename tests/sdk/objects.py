@@ -31,6 +31,7 @@ def O(value):
 async def pieces(stream):
     return [bytes(piece.to_py()) async for piece in stream]
 """
+PREPARATIONS = {}
 WAITING = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -41,8 +42,9 @@ class Default(WorkerEntrypoint):
 
 async def shown(source):
     """The type and the repr of the last part of `source`, or what was raised."""
-    scope = {}
-    exec(PREPARED, scope)
+    if not PREPARATIONS:
+        exec(PREPARED, PREPARATIONS)
+    scope = dict(PREPARATIONS)
     value = None
     try:
         for part in source.split(" ;; "):
