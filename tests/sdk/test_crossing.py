@@ -312,3 +312,26 @@ def test_a_callback_gets_every_argument_as_on_pyodide() -> None:
         Array.new(1, 2).map(lambda x: x)
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
         Headers.new({"a": "1"}.items()).forEach(lambda value, name: None)
+
+
+def test_every_name_of_pyodide_ffi_can_be_imported() -> None:
+    names: dict[str, Any] = {}
+
+    exec("from pyodide.ffi import *", names)
+
+    # Of Pyodide 314.0.7's own list.
+    assert {"JsGenerator", "JsMutableMap", "IN_PYODIDE", "ToJsConverter", "jsnull"} <= names.keys()
+
+
+def test_an_object_can_be_a_module() -> None:
+    from importlib import import_module
+
+    from js import Object
+    from pyodide.ffi import register_js_module, to_js, unregister_js_module
+
+    register_js_module("of_js", to_js({"a": [1]}, dict_converter=Object.fromEntries))
+
+    assert import_module("of_js").a.to_py() == [1]
+    unregister_js_module("of_js")
+    with pytest.raises(ValueError, match="of_js"):
+        unregister_js_module("of_js")

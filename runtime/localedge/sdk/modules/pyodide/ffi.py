@@ -5,8 +5,10 @@ Source: pyodide.org/en/stable/usage/api/python-api/ffi.html, read 2026-12-01.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from localedge.coercion import js_string
@@ -34,27 +36,78 @@ if TYPE_CHECKING:
     JsBigInt = BigInt
 
 __all__ = [
+    "IN_PYODIDE",
     "ConversionError",
     "JsArray",
+    "JsAsyncGenerator",
     "JsAsyncIterable",
+    "JsAsyncIterator",
     "JsBigInt",
     "JsBuffer",
     "JsCallable",
+    "JsCallableDoubleProxy",
+    "JsDomElement",
     "JsDoubleProxy",
     "JsException",
+    "JsFetchResponse",
+    "JsGenerator",
     "JsIterable",
+    "JsIterator",
     "JsMap",
+    "JsMutableMap",
     "JsNull",
+    "JsOnceCallable",
     "JsPromise",
     "JsProxy",
+    "JsTypedArray",
+    "JsWeakRef",
+    "ToJsConverter",
     "can_run_sync",
     "create_once_callable",
     "create_proxy",
     "destroy_proxies",
     "jsnull",
+    "register_js_module",
     "run_sync",
     "to_js",
+    "unregister_js_module",
 ]
+
+# Differs: `sys.platform` is "emscripten" there and the machine's own here.
+IN_PYODIDE: Final = True
+"""What a worker asks to know that `js` is there."""
+JsCallableDoubleProxy = JsOnceCallable = JsDoubleProxy
+JsMutableMap = JsMap
+JsTypedArray = JsBuffer
+ToJsConverter = Callable[..., Any]
+
+
+class JsAsyncGenerator(JsProxy):
+    """For annotations: there are no generators of JavaScript's here."""
+
+
+class JsAsyncIterator(JsProxy):
+    """For annotations: iterators are Python's own here."""
+
+
+class JsDomElement(JsProxy):
+    """For annotations: a worker has no document."""
+
+
+class JsFetchResponse(JsProxy):
+    """For annotations: a Response is a JsProxy like others."""
+
+
+class JsGenerator(JsProxy):
+    """For annotations: there are no generators of JavaScript's here."""
+
+
+class JsIterator(JsProxy):
+    """For annotations: iterators are Python's own here."""
+
+
+class JsWeakRef(JsProxy):
+    """For annotations: there are no weak references of JavaScript's here."""
 
 
 class ConversionError(Exception):
@@ -195,6 +248,19 @@ def create_once_callable(obj: Callable[..., Any], /) -> Any:
         return obj(*args, **kwargs)
 
     return JsProxy(PyObject(once))
+
+
+def register_js_module(name: str, jsproxy: Any, /) -> None:
+    """The module `name` has the members of `jsproxy`."""
+    module = ModuleType(name)
+    vars(module).update({key: getattr(jsproxy, key) for key in jsproxy.object_keys()})
+    sys.modules[name] = module
+
+
+def unregister_js_module(name: str, /) -> None:
+    """The module `name` is no longer one. Errors: ValueError when it was none."""
+    if sys.modules.pop(name, None) is None:
+        raise ValueError(f"Cannot unregister {name!r}: no Javascript module with that name")
 
 
 def destroy_proxies(pyproxies: Iterable[Any], /) -> None:
