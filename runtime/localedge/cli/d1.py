@@ -269,8 +269,8 @@ async def _apply(
     started = time.monotonic()
     try:
         async with _opened(found) as database:
-            await d1_time_travel.keep_before(found)
             with progress("Applying migrations", len(names)) as advance:
+                await d1_time_travel.keep_before(found)
                 async for done in Migrations(migrations, database, found.table).apply(names):
                     applied.append(done)
                     advance(len(applied))

@@ -61,7 +61,7 @@ def info(
         found = target(flags, require_project(flags), database)
         travel = travel_of(found)
         with its_clock(read_run(found.state)):
-            copy = _at(travel, timestamp) if timestamp else asyncio.run(travel.keep("asked"))
+            copy = _at(travel, timestamp) if timestamp else _kept(travel, database)
     copies = travel.copies()
     if json:
         shown = [_shown(one) for one in copies]
@@ -151,6 +151,11 @@ def _may_restore(database: str, copy: Copy, is_yes: bool) -> bool:
     if is_yes or not is_interactive():
         return True
     return typer.confirm("OK to proceed", default=False, err=True)
+
+
+def _kept(travel: TimeTravel, database: str) -> Copy:
+    with progress(f"Copying {database}"):
+        return asyncio.run(travel.keep("asked"))
 
 
 def _restored(travel: TimeTravel, copy: Copy, database: str) -> Restored:

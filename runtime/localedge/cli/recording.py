@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from localedge.cli.progress import progress
 from localedge.errors import Exit, OperatorError
 from localedge.port.record.recording import KINDS, Recorded, differences, record, stored, text
 from localedge.port.verify.parts import fetched_parts
@@ -19,7 +20,8 @@ def record_vectors(folder: Path, vectors: Path) -> Exit:
     Errors: OperatorError when the real parts cannot be had, or a file not be read or written.
     """
     before = stored(vectors)
-    recorded = asyncio.run(_recorded(before))
+    with progress("Recording the real parts"):
+        recorded = asyncio.run(_recorded(before))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for kind in KINDS:
