@@ -148,6 +148,19 @@ async def test_nothing_is_recorded_until_somebody_looks_and_then_what_came_befor
     history.close()
 
 
+async def test_a_request_is_over_only_after_its_response() -> None:
+    history, request = History(), Request()
+    history.look()
+    history.opened(request, 7)
+
+    history.over(request.ray, 7)
+    history.closed(request, Closing(200))
+
+    kinds = [one.kind for one in history.ring.after(0, 10)]
+    assert kinds == ["request.opened", "request.closed", "request.over"]
+    history.close()
+
+
 async def test_large_bodies_are_not_held_while_nobody_looks() -> None:
     request = Request(body=b"x" * 100_000, lines=[(b"content-length", b"100000")])
     history = History()

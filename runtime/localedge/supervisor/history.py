@@ -87,6 +87,7 @@ class History:
         self._on_watch = on_watch
         self._trail_of = trail_of
         self._unseen: deque[tuple[Arrived, Closing, float]] = deque(maxlen=_MOST_UNSEEN)
+        self._over_early: dict[str, int] = {}
         self._until = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._mask: tuple[Mapping[str, str], Mask] = ({}, Mask())
@@ -121,6 +122,11 @@ class History:
 
     def over(self, ray: str, pid: int) -> None:
         """What the request's `waitUntil` was given has ended too. Called while watching only."""
+        story = self.stories.get(ray)
+        if story is not None and story.state == "open":
+            # It may end before its response is out: that is told first.
+            self._over_early[ray] = pid
+            return
         self.add(what.REQUEST_OVER, ray=ray, pid=pid)
 
     def failed(
@@ -199,6 +205,8 @@ class History:
         if ray:
             self.stories.add(happening)
         self.ring.add(happening)
+        if kind == what.REQUEST_CLOSED and ray in self._over_early:
+            self.add(what.REQUEST_OVER, ray=ray, pid=self._over_early.pop(ray))
 
     def close(self) -> None:
         """The server ends: nobody waits for more."""
@@ -266,5 +274,6 @@ class History:
             self._timer = asyncio.get_running_loop().call_later(left_s, self._rest)
             return
         self._timer = None
+        self._over_early.clear()
         self.is_watching = False
         self._on_watch(False)

@@ -63,7 +63,8 @@ class Exchange:
 
     Shape: `head` becomes (status, header lines, body), where body None means that `inbox` has it;
     for an event without a response, what it said at its end. `is_over` once `waitUntil` has ended
-    too. `first_piece` is the beginning of a request's body that goes on. `ray` is its request's.
+    too. `first_piece` is the beginning of a request's body that goes on. `ray` is its request's;
+    `is_inner` when another worker's event has made it.
     """
 
     __slots__ = (
@@ -71,6 +72,7 @@ class Exchange:
         "first_piece",
         "head",
         "inbox",
+        "is_inner",
         "is_over",
         "isolate",
         "number",
@@ -86,6 +88,7 @@ class Exchange:
         self.head = head
         self.inbox: Inbox | None = None
         self.window: Window | None = None
+        self.is_inner = False
         self.is_over = False
         self.started = time.monotonic()
         self.cpu_s = 0.0
@@ -177,7 +180,7 @@ class Isolate:
         props: dict[str, Any],
     ) -> Exchange:
         """Another worker's request is on its way to an entrypoint of this one."""
-        exchange = self._exchange(ray)
+        exchange = self._exchange(ray, is_inner=True)
         number = exchange.number
         self.send((OPEN, number, "service", method, url, lines, body, ray, entrypoint, props))
         return exchange
@@ -192,7 +195,7 @@ class Isolate:
         lines: Sequence[Line],
     ) -> Exchange:
         """Another worker's call of a method is on its way; `lines` put it into a trace."""
-        exchange = self._exchange(ray)
+        exchange = self._exchange(ray, is_inner=True)
         what = (entrypoint, method, arguments, ray, props, lines)
         self.send((OPEN, exchange.number, "call", *what))
         return exchange
@@ -201,11 +204,12 @@ class Isolate:
         """The child is told something about itself."""
         self.send((NOTE, 0, name, value))
 
-    def _exchange(self, ray: str) -> Exchange:
+    def _exchange(self, ray: str, *, is_inner: bool = False) -> Exchange:
         self.served += 1
         number = self.served
         head = self._loop.create_future()
         exchange = self.exchanges[number] = Exchange(self, number, ray, head)
+        exchange.is_inner = is_inner
         return exchange
 
     def _received(self, frame: Frame) -> None:
@@ -253,7 +257,7 @@ class Isolate:
     def _over(self, exchange: Exchange) -> None:
         exchange.is_over = True
         del self.exchanges[exchange.number]
-        if self.history is not None and self.history.is_watching:
+        if self.history is not None and self.history.is_watching and not exchange.is_inner:
             self.history.over(exchange.ray, self.pid)
         if self.on_idle is not None and not self.exchanges:
             self.on_idle(self)
