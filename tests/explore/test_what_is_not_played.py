@@ -6,8 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.explore.scenarios import tasks
 
+from localedge.errors import OperatorError
 from localedge.explore import Client, Outcome, Scenario, Setting
 from localedge.explore.choices import CRASH_MODES, Choice, Do
 from localedge.explore.crashes import Crashes, Share
@@ -84,25 +86,30 @@ def test_reads_of_different_keys_are_no_poll() -> None:
     assert repeated(trace) == set()
 
 
-def test_every_mode_follows_every_mode_at_depth_two(explore: Explore) -> None:
-    scenario = tasks.scenario(1, "idempotent")
-
-    explore(scenario, crash=True, depth=2, modes="all")
-
-    with opened(scenario, HERE) as lab:
+def test_every_mode_follows_every_mode_and_its_choices_make_it_again() -> None:
+    with opened(tasks.scenario(1, "idempotent"), HERE) as lab:
         verdicts = list(Crashes(lab, 2, pairs=CRASH_MODES).runs(Share()))
+        some = verdicts[::30]
+        live = [replayed(lab, verdict.choices)[0] for verdict in some]
+
     pairs = {tuple(c.do for c in v.choices) for v in verdicts if len(v.choices) == 2}
+    assert all(verdict.is_clean for verdict in verdicts)
     assert {one for one, _ in pairs} == {other for _, other in pairs} == {*CRASH_MODES}
     assert {(Do.LATE, Do.DUP), (Do.DUP, Do.LATE), (Do.DUP, Do.DUP), (Do.LATE, Do.LATE)} <= pairs
+    assert live == some
 
 
-def test_a_pair_of_any_modes_is_made_again_by_its_choices() -> None:
-    with opened(tasks.scenario(1, "idempotent"), HERE) as lab:
-        verdicts = list(Crashes(lab, 2, pairs=CRASH_MODES).runs(Share()))[::30]
-        live = [replayed(lab, verdict.choices)[0] for verdict in verdicts]
+def test_modes_by_name_are_those_of_pairs_too(explore: Explore) -> None:
+    scenario = tasks.scenario(1, "idempotent")
 
-    assert any(choice.do is Do.LATE for verdict in verdicts for choice in verdict.choices)
-    assert live == verdicts
+    report = explore(scenario, crash=True, depth=2, modes="dup,expire")
+
+    with opened(scenario, HERE) as lab:
+        modes = (Do.DUP, Do.EXPIRE)
+        verdicts = list(Crashes(lab, 2, modes, modes).runs(Share()))
+    assert report.rows[0].runs == len(verdicts)
+    with pytest.raises(OperatorError, match="there is no mode 'sideways'"):
+        explore(scenario, crash=True, modes="sideways")
 
 
 async def reads_for_ever(env: Any) -> None:
