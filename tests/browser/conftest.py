@@ -25,8 +25,9 @@ SIZES: Final = {"1024": (1024, 768), "phone": (390, 844)}
 @pytest.fixture(scope="session")
 async def chromium() -> AsyncIterator[Browser]:
     """Debian's Chromium, without a window."""
-    from playwright.async_api import async_playwright
+    from playwright.async_api import async_playwright, expect
 
+    expect.set_options(timeout=15_000)
     program = os.environ.get("LOCALEDGE_CHROMIUM", "/usr/bin/chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -85,7 +86,7 @@ async def seat(chromium: Browser, server: Edge) -> AsyncIterator[Seat]:
     x, y = SIZES["1024"]
     context = await chromium.new_context(viewport={"width": x, "height": y})
     page = await context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(15_000)
     taken = Seat(page, server)
     complain = taken.complaints.append
     page.on("console", lambda m: complain(m.text) if m.type in ("error", "warning") else None)
