@@ -57,6 +57,18 @@ def test_pages_of_failed_workers_are_compared_by_the_exception_only() -> None:
     assert difference.where == "exception"
 
 
+def test_an_exception_counts_without_its_module_and_the_lines_below_its_message() -> None:
+    def failed(raised: str) -> Answer:
+        page = f"Traceback (most recent call last):\n  File x\n    y\n    ^\n{raised}"
+        return Answer(500, body=page.encode(), outcome="exception")
+
+    ours = failed("localedge.errors.JsException: Error: D1_ERROR: no\n")
+    theirs = failed("pyodide.ffi.JsException: Error: D1_ERROR: no\n    at run (d1.js:1:2)\n")
+
+    assert differences(ours, theirs) == []
+    assert differences(ours, failed("pyodide.ffi.JsException: Error: D1_ERROR: yes")) != []
+
+
 def test_a_body_that_was_cut_off_differs_from_a_whole_one() -> None:
     whole, cut = Answer(200, body=b"ab"), Answer(200, body=b"ab", is_cut=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ _IGNORED: Final = frozenset(
     }
 )
 _IGNORED_PREFIXES: Final = ("x-localedge-", "cf-", "x-verify-")
+_TRACEBACK: Final = "Traceback (most recent call last):"
+_MODULE: Final = re.compile(r"^(?:\w+\.)+(?=\w+(?::|$))")
 _ABSENT: Final = "(absent)"
 
 
@@ -57,7 +60,7 @@ def seen(answer: Answer, canon: Canon, origin: str) -> Seen:
     if answer.outcome not in (None, "ok"):
         # Each side has its own page for a worker that failed.
         page = body_text(answer.body)
-        reason = canon.known(_reason(page)) if "Traceback (most recent" in page else None
+        reason = canon.known(_reason(page)) if _TRACEBACK in page else None
         return Seen(f"{answer.status} ({answer.outcome})", reason=reason, page=page)
     headers: dict[str, str] = {}
     for name, value in sorted(answer.headers, key=lambda line: line[0].lower()):
@@ -80,10 +83,15 @@ def body_text(body: bytes) -> str:
 
 
 def _reason(page: str) -> str:
-    """The last line of a traceback; JSON has it in one string."""
+    """What was raised, without its module: below the last traceback, the line that is not indented.
+
+    Shape: JSON has the traceback in one string.
+    """
     with suppress(ValueError, LookupError, TypeError):
         page = json.loads(page)["error"]["traceback"]
-    return page.strip().rpartition("\n")[2]
+    below = page.rpartition(_TRACEBACK)[2].split("\n")
+    raised = next((line for line in below if line and not line[0].isspace()), "")
+    return _MODULE.sub("", raised)
 
 
 def _told(seen: Seen) -> str:
