@@ -12,16 +12,70 @@ from localedge.values import UNDEFINED, JsFunction, JsPromise, Undefined
 
 
 class JsAwaitable(JsProxy):
-    """A proxy of a promise: it can be awaited."""
+    """A proxy of a promise: it can be awaited, and asyncio's functions take it for a future."""
 
-    # Differs: on the platform it is a PyodideFuture, which is an asyncio.Future.
-    __slots__ = ()
+    # Differs: on the platform it is a PyodideFuture, for which isinstance says asyncio.Future.
+    __slots__ = ("_kept",)
+    _asyncio_future_blocking = False
+    """What `asyncio.isfuture` asks for."""
 
     def __hash__(self) -> int:  # type: ignore[override]  # as a future, which gather needs
         return id(self._js)
 
     def __await__(self) -> Generator[Any, None, Any]:
         return _settled(self._js.future).__await__()
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """The loop that it belongs to."""
+        loop: asyncio.AbstractEventLoop = self._js.future.get_loop()
+        return loop
+
+    def done(self) -> bool:
+        """Whether it is settled."""
+        return bool(self._js.future.done())
+
+    def cancelled(self) -> bool:
+        """Whether it was cancelled."""
+        return bool(self._js.future.cancelled())
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Nobody waits for it any more."""
+        return bool(self._js.future.cancel(msg))
+
+    def result(self) -> Any:
+        """Its value. Errors: what it was rejected with; InvalidStateError before it is settled."""
+        return proxy(self._js.future.result())
+
+    def exception(self) -> BaseException | None:
+        """What it was rejected with. Errors: InvalidStateError before it is settled."""
+        error: BaseException | None = self._js.future.exception()
+        return error
+
+    def add_done_callback(self, callback: Callable[[Any], object], *, context: Any = None) -> None:
+        """`callback(self)` is called once it is settled."""
+
+        def settled(_: asyncio.Future[Any]) -> None:
+            callback(self)
+
+        self._callbacks().append((callback, settled))
+        self._js.future.add_done_callback(settled, context=context)
+
+    def remove_done_callback(self, callback: Callable[[Any], object]) -> int:
+        """`callback` is not called any more; how many times it was to be."""
+        kept = self._callbacks()
+        removed = [pair for pair in kept if pair[0] == callback]
+        for pair in removed:
+            kept.remove(pair)
+            self._js.future.remove_done_callback(pair[1])
+        return len(removed)
+
+    def _callbacks(self) -> list[tuple[Any, Any]]:
+        try:
+            kept: list[tuple[Any, Any]] = object.__getattribute__(self, "_kept")
+        except AttributeError:
+            kept = []
+            object.__setattr__(self, "_kept", kept)
+        return kept
 
     def then(self, fulfilled: Any = None, rejected: Any = None) -> Any:
         """A promise of what `fulfilled` makes of the value, or `rejected` of the error."""

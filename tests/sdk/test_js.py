@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Callable
@@ -292,6 +293,43 @@ async def test_promises_can_be_chained_and_gathered() -> None:
     assert (doubled, caught, both.to_py(), made) == (4, "no", [1, 2], "done")
     with pytest.raises(JsException, match="no"):
         await Promise.reject("no")
+
+
+async def test_functions_of_asyncio_take_a_promise_for_a_future() -> None:
+    from js import Promise
+
+    async def later(value: int) -> int:
+        await asyncio.sleep(0.001)
+        return value
+
+    def promises() -> list[Any]:
+        return [Promise.resolve(one).then(later) for one in (1, 2)]
+
+    done, pending = await asyncio.wait(promises())
+    ended: list[Any] = []
+    kept, dropped = promises()
+    kept.add_done_callback(ended.append)
+    dropped.add_done_callback(ended.append)
+    assert dropped.remove_done_callback(ended.append) == 1
+
+    assert (sorted(one.result() for one in done), pending) == ([1, 2], set())
+    assert await asyncio.gather(*promises()) == [1, 2]
+    assert sorted([await one for one in asyncio.as_completed(promises())]) == [1, 2]
+    assert await asyncio.wait_for(asyncio.shield(kept), 1) == 1
+    assert (await dropped, ended, kept.done(), kept.exception()) == (2, [kept], True, None)
+
+
+async def test_a_promise_that_is_not_waited_for_any_more_is_cancelled() -> None:
+    from js import Promise
+
+    async def never(_: object) -> None:
+        await asyncio.Event().wait()
+
+    promise = Promise.resolve(1).then(never)
+
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(promise, 0.01)
+    assert promise.cancelled()
 
 
 async def test_a_promise_that_ends_runs_its_last_callback() -> None:
