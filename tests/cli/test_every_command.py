@@ -75,7 +75,7 @@ def test_a_command_has_examples_that_can_be_parsed(path: tuple[str, ...]) -> Non
         assert not unknown, line
 
 
-@pytest.mark.parametrize("path", COMMANDS.keys() - WITHOUT_JSON, ids=_named)
+@pytest.mark.parametrize("path", sorted(COMMANDS.keys() - WITHOUT_JSON), ids=_named)
 def test_a_command_that_prints_prints_json_too(path: tuple[str, ...]) -> None:
     assert "--json" in _options(COMMANDS[path])
 
@@ -221,3 +221,14 @@ echo "${COMPREPLY[@]}"
     )
 
     assert done.stdout == "time-travel\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("dve", 'Did you mean "dev"?'), ("xyzzy", "localedge --help lists them.")]
+)
+def test_an_unknown_command_is_told_with_the_one_that_is_meant(word: str, meant: str) -> None:
+    output = run_command([word], ROOT)
+
+    assert output.exit == 2
+    assert output.stderr.startswith(f'usage/command: there is no command "{word}".')
+    assert meant in output.stderr

@@ -15,7 +15,11 @@ from tests.migrations.command_line import run_command
 from tests.runtime.edge import LOCALEDGE, Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.processes,
+    pytest.mark.xdist_group("cli-server"),
+]
 
 CONFIG = """\
 [triggers]

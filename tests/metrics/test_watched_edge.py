@@ -14,7 +14,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.runtime.edge import Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.processes]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.processes,
+    pytest.mark.xdist_group("watched-edge"),
+]
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"

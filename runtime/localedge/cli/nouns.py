@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -50,6 +51,19 @@ class Nouns(TyperGroup):
     def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """One line for each noun: none is imported for it."""
         formatter.write(overview(self.list_commands(ctx)))
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
+        """The noun that `args` begin with. Errors: OperatorError with the one that is meant."""
+        if args and args[0] not in NOUNS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], NOUNS, n=1)
+            meant = f'Did you mean "{near[0]}"?  ' if near else ""
+            raise OperatorError(
+                "usage/command",
+                f'there is no command "{args[0]}".',
+                f"{meant}localedge --help lists them.",
+                exit=Exit.USAGE,
+            )
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | TyperGroup | None:  # type: ignore[override]
         """The noun's command, or group of verbs."""
