@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from localedge.gateway.application import Application, Gateway
@@ -37,8 +39,11 @@ async def answering(
     token = kept_token(state)
     journal = Journal(say)
 
-    def page() -> Application:
-        # Imported when it is first looked at: most servers are asked by programs only.
+    async def page() -> Application:
+        # Imported when it is first looked at: most servers are asked by programs only; and beside
+        # the loop, which answers requests meanwhile.
+        views = await asyncio.to_thread(import_module, "localedge.inspector.views")
+        await asyncio.to_thread(views.views)
         from localedge.inspector.app import inspector
         from localedge.inspector.inspection import Inspection
 

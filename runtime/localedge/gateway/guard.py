@@ -6,9 +6,10 @@ name our address (DNS rebinding): the first shows in Origin, the second in Host.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 
 from localedge.gateway.application import Application, Message, Receive, Send
@@ -76,7 +77,7 @@ def guarded_control(
     *,
     port: int,
     token: str,
-    page: Callable[[], Application] | None = None,
+    page: Callable[[], Awaitable[Application]] | None = None,
 ) -> Application:
     """The control endpoints of `supervisor`, open to us only.
 
@@ -96,10 +97,13 @@ def guarded_control(
 class _WithPage:
     """Control endpoints, and the page beside them: a command that orders does not wait for it."""
 
-    def __init__(self, control: Application, make_page: Callable[[], Application]) -> None:
+    def __init__(
+        self, control: Application, make_page: Callable[[], Awaitable[Application]]
+    ) -> None:
         self._control = control
         self._make_page = make_page
         self._page: Application | None = None
+        self._making = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on to the one that it is for."""
@@ -107,9 +111,9 @@ class _WithPage:
         if path not in PAGE_PATHS and not path.startswith(PAGE_PREFIXES):
             await self._control(scope, receive, send)
             return
-        if self._page is None:
-            self._page = self._make_page()
-        await self._page(scope, receive, send)
+        async with self._making:
+            page = self._page = self._page or await self._make_page()
+        await page(scope, receive, send)
 
 
 def _values(scope: Scope, wanted: bytes) -> list[str]:
