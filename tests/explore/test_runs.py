@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from tests.explore.scenarios import document, tasks
 
+from localedge.cli import explore as cli
 from localedge.explore import Outcome
 from localedge.explore.choices import DEATHS, Choice, Do, from_json, to_json
 from localedge.explore.crashes import Crashes, Share
@@ -141,6 +144,36 @@ def test_one_point_in_one_mode_is_one_run() -> None:
     assert done.returncode == 1
     assert "dies after tool step 0" in done.stdout
     assert "DUPLICATE: step 0 happened 2 times" in done.stdout
+
+
+def test_a_point_that_the_run_never_comes_to_is_refused() -> None:
+    done = command("--scenario", "effects", "--point", "99")
+
+    assert done.returncode == 2
+    assert "nothing was done at point 99: the run has 10 points" in done.stderr
+
+
+@pytest.mark.parametrize(("is_terminal", "each_s"), [(True, 1.0), (False, 10.0)])
+def test_progress_is_told_from_time_to_time(
+    is_terminal: bool, each_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return is_terminal
+
+    now_s = 100.0
+    monkeypatch.setattr(cli, "_clock", lambda: now_s)
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    progress = cli._Progress()
+
+    progress.tell("crash", 1, 0)
+    now_s += each_s
+    progress.tell("crash", 250, 3)
+    progress.end()
+
+    assert screen.getvalue().count("crash: ") == 1
+    assert "crash: 250 runs, 3 failed" in screen.getvalue()
 
 
 def test_a_clean_exploration_ends_with_0_and_one_with_bad_options_with_2() -> None:

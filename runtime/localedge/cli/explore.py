@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from localedge.errors import Exit
+from localedge.errors import Exit, OperatorError
 from localedge.explore.choices import CRASH_MODES, Choice, Choices, Do, from_json, modes_of
 from localedge.explore.exploring import Options, Report, Told, command, explore, replayed
 from localedge.explore.lab import opened
@@ -18,7 +18,7 @@ from localedge.explore.outcome import Outcome, Row
 from localedge.explore.report_data import as_json, as_junit
 from localedge.explore.report_html import as_html
 from localedge.explore.report_text import failure, summary, table
-from localedge.explore.scenario_model import Scenario
+from localedge.explore.scenario import Scenario
 
 app = typer.Typer(add_completion=False)
 _clock: Final = time.perf_counter
@@ -136,10 +136,23 @@ def _explored(scenario: Scenario, file: Path, options: Options) -> Report:
 def _one_run(scenario: Scenario, file: Path, choices: Choices, seed: int) -> Report:
     with opened(scenario, file.resolve().parent, seed=seed) as lab:
         verdict, story = replayed(lab, choices)
+        _refuse_points_after(verdict.points, choices)
         row = Row(scenario.title, "one run", points=verdict.points)
         row.add(verdict)
         again = command(lab, choices, str(file))
     return Report([row], [Told(scenario.title, "one run", verdict, tuple(story), again)])
+
+
+def _refuse_points_after(points: int, choices: Choices) -> None:
+    """Errors: OperatorError when something was to be done at a point that the run never came to."""
+    missed = [choice for choice in choices if choice.point > points]
+    if missed:
+        raise OperatorError(
+            "explore/no-point",
+            f"nothing was done at point {missed[0].point}: the run has {points} points.",
+            "Points count the calls from 1; `--json` shows them with what each one is.",
+            exit=Exit.USAGE,
+        )
 
 
 def _text(report: Report, *, is_one: bool) -> str:

@@ -36,7 +36,8 @@ class Incarnation:
         self.ask = ask
         self.source = Source(seed, number)
         self.event = Event(number, f"explored-{number}")
-        self.tasks: set[asyncio.Task[Any]] = set()
+        # In the order of their beginning: a set of tasks has another order in every process.
+        self.tasks: dict[asyncio.Task[Any], None] = {}
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.stall: asyncio.Future[None] | None = None
         self.queue: deque[asyncio.Future[None]] = deque()
@@ -45,6 +46,14 @@ class Incarnation:
         self.is_dead = False
         self.has_served = False
         self.died_at_s = 0.0
+
+    def note(self, task: asyncio.Task[Any]) -> None:
+        """`task` is this worker's until it is done."""
+        self.tasks[task] = None
+        task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self.tasks.pop(task, None)
 
     def end(self) -> None:
         """Whoever waits for the answer need not wait any longer."""
@@ -122,6 +131,5 @@ def task_factory(
         coro = _rest(coro, waits_for)
     task = ownership.task_factory(loop, coro, context=context, **options)
     if incarnation is not None:
-        incarnation.tasks.add(task)
-        task.add_done_callback(incarnation.tasks.discard)
+        incarnation.note(task)
     return task

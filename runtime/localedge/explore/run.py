@@ -207,8 +207,7 @@ class Run(Observing):
             self.lab.deployment.forget_globals()
         self.tell("begin", worker.number, str(ask))
         task = asyncio.ensure_future(self._serve(worker))
-        worker.tasks.add(task)
-        task.add_done_callback(worker.tasks.discard)
+        worker.note(task)
         return worker
 
     async def _serve(self, worker: Incarnation) -> None:
