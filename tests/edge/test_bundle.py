@@ -8,7 +8,10 @@ import pytest
 from tests.edge.conftest import MakeProject
 
 from localedge.errors import Exit, OperatorError
+from localedge.gateway.recording import recorded
+from localedge.port.export.target import write
 from localedge.port.verify.bundle import MOST_BYTES, bundled, required
+from localedge.project.own_files import EXPORT_RECORD
 
 pytestmark = pytest.mark.anyio
 
@@ -25,6 +28,19 @@ async def test_what_tools_leave_beside_a_worker_is_not_in_the_bundle(
 
     assert sorted(one.name for one in bundle.folder.iterdir()) == ["b.py", "entry.py"]
     assert (bundle.main, bundle.size_bytes) == ("entry", len("pass") + 1)
+
+
+async def test_what_localedge_wrote_itself_is_not_in_the_bundle(
+    project: MakeProject, tmp_path: Path
+) -> None:
+    made = project("pass")
+    write(made.bundle / "edge", {EXPORT_RECORD: b"{}", "src/entry.py": b"pass"})
+    with recorded(made.bundle / "session.jsonl"):
+        pass
+
+    bundle = await bundled(made, [], tmp_path / "copy")
+
+    assert [one.name for one in bundle.folder.iterdir()] == ["entry.py"]
 
 
 async def test_a_bundle_over_the_platforms_size_is_refused(

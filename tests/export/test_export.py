@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.export.projects import CONFIG, ENTRY, FILES, MIGRATION, run, write
 
+from localedge.gateway.recording import recorded
 from localedge.port.export.exporting import Done, export
 from localedge.port.export.gathering import Library
 from localedge.port.scaffold import create
@@ -78,6 +79,16 @@ def test_a_worker_at_the_top_of_its_project_gets_a_folder_of_its_own(tmp_path: P
     bundled = {name for name in done.files if name.startswith("src/")}
     assert bundled == {"src/entry.py", "src/greeting.py", "src/parts/deep/one.py"}
     assert config_of(tmp_path / "edge")["main"] == "src/entry.py"
+
+
+def test_a_recorded_session_stays_here(tmp_path: Path) -> None:
+    with recorded(write(tmp_path, FILES) / "src" / "clicks.jsonl"):
+        pass
+
+    done = exported(tmp_path)
+
+    assert not [name for name in done.files if "clicks" in name]
+    assert [note for note in done.notes if note.startswith("Left out clicks.jsonl")]
 
 
 def test_folders_outside_of_the_project_come_into_the_export(tmp_path: Path) -> None:

@@ -12,6 +12,11 @@ import pytest
 from tests.runtime.edge import Edge, edge, worker, write_project
 from tests.waiting import wait_until
 
+from localedge.gateway.recording import recorded
+from localedge.port.export.target import write
+from localedge.project.own_files import EXPORT_RECORD
+from localedge.supervisor.reload import is_source
+
 pytestmark = [pytest.mark.processes, pytest.mark.anyio]
 
 
@@ -163,3 +168,16 @@ def test_a_file_that_our_output_goes_to_is_no_source(tmp_path: Path) -> None:
         subprocess.run(words, stdout=file, check=True, timeout=20)
 
     assert output.read_text("utf-8").split() == ["True", "False", "False"]
+
+
+def test_what_localedge_writes_itself_is_no_source(tmp_path: Path) -> None:
+    with recorded(tmp_path / "session.jsonl"):
+        pass
+    write(tmp_path / "edge", {EXPORT_RECORD: b"{}", "src/entry.py": b""})
+    write(tmp_path, {"entry.py": b"", "parts/names.jsonl": b'{"name": "Ada"}'})
+
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    sources = {path.name for path in files if is_source(str(path), tmp_path)}
+
+    assert sources == {"entry.py", "names.jsonl"}
+    assert not is_source(str(tmp_path / "edge" / "src" / "entry.py"), tmp_path)

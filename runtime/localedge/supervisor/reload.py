@@ -6,11 +6,13 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from localedge.errors import OperatorError
 from localedge.project.models import Project
+from localedge.project.own_files import is_export, is_session
 from localedge.supervisor.pool import Pool
 
 if TYPE_CHECKING:
@@ -90,14 +92,25 @@ class Reloader:
             logger.error("not reloaded, the version before goes on serving")
 
     def _is_source(self, _change: Change, path: str) -> bool:
-        inside = os.path.relpath(path, self._pool.project.bundle)
-        parts = inside.split(os.sep)
-        hidden = any(part.startswith(".") or part in _IGNORED for part in parts)
-        return not hidden and not inside.endswith(_IGNORED_ENDS) and not is_own_output(path)
+        return is_source(path, self._pool.project.bundle)
 
     def _is_setting(self, _change: Change, path: str) -> bool:
         name = os.path.basename(path)
         return name == self._pool.project.file.name or name.startswith(_SETTINGS)
+
+
+def is_source(path: str, bundle: Path) -> bool:
+    """Whether `path` is of the worker in `bundle`: not of a tool, and not what we write ourselves.
+
+    That is our output, a recorded session, and what `localedge export` has made.
+    """
+    inside = os.path.relpath(path, bundle)
+    parts = inside.split(os.sep)
+    if any(part.startswith(".") or part in _IGNORED for part in parts):
+        return False
+    if inside.endswith(_IGNORED_ENDS) or is_own_output(path) or is_session(Path(path)):
+        return False
+    return not any(map(is_export, accumulate(parts[:-1], Path.joinpath, initial=bundle)))
 
 
 def is_own_output(path: str) -> bool:

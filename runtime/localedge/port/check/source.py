@@ -12,10 +12,9 @@ from typing import Final, TypeAlias
 
 from localedge.port.check import silence
 from localedge.port.check.silence import Silences
+from localedge.project.own_files import is_export
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-EXPORT_RECORD: Final = ".localedge-export.json"
-"""Lies in a folder that `localedge export` has made; names its files."""
 _SKIPPED: Final = {"node_modules", "python_modules", "__pycache__", "vendor"}
 _DEEPEST: Final = 100
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
@@ -198,7 +197,7 @@ def files_of(bundle: Path) -> Iterator[Path]:
 
 
 def _is_searched(folder: Path) -> bool:
-    is_made = (folder / "pyvenv.cfg").is_file() or (folder / EXPORT_RECORD).is_file()
+    is_made = (folder / "pyvenv.cfg").is_file() or is_export(folder)
     return not (folder.name in _SKIPPED or folder.name.startswith(".") or is_made)
 
 

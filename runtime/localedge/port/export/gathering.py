@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from localedge.errors import OperatorError
-from localedge.port.check.source import EXPORT_RECORD
 from localedge.port.export import bundle, config, packages
 from localedge.port.vendor import PACKAGE, copy_package, missing_migrations
 from localedge.project.models import Project
+from localedge.project.own_files import is_export, is_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,19 @@ class Files:
 def gather(project: Project, exported: config.Exported) -> Files:
     """Bundles, static files and migrations."""
     files = Files()
+    sessions: set[Path] = set()
     placed = {*exported.bundles, *exported.assets}
     placed |= {Path(os.path.abspath(folder.path)) for folder, _ in exported.migrations}
 
     def is_left_out(path: Path) -> bool:
         at_top = project.root in exported.bundles
         is_other = at_top and path in placed and path != project.root
-        return is_other or bundle.is_of_the_project(path, project.root) or _is_export(path)
+        return is_other or bundle.is_of_the_project(path, project.root) or is_own(path)
+
+    def is_own(path: Path) -> bool:
+        if is_session(path):
+            sessions.add(path)
+        return path in sessions or is_export(path)
 
     for source, place in exported.bundles.items():
         found = {
@@ -48,11 +54,15 @@ def gather(project: Project, exported: config.Exported) -> Files:
         bundle.refuse_too_large(found)
         files.contents |= found
     for source, place in exported.assets.items():
-        for path in bundle.files_below(source, _is_export):
+        for path in bundle.files_below(source, is_own):
             files.contents[f"{place}/{path.relative_to(source).as_posix()}"] = _content(path)
     for migrations, place in exported.migrations:
         for name in migrations.names() if migrations.path.is_dir() else ():
             files.contents[f"{place}/{name}"] = _content(migrations.path / name)
+    files.notes += [
+        f"Left out {path.name}, a recorded session: it has cookies and tokens in it."
+        for path in sorted(sessions)
+    ]
     return files
 
 
@@ -65,10 +75,6 @@ def _content(path: Path) -> bytes:
             f"{path}: {error.strerror}.",
             "Make it readable, or take it out of the folder. Nothing was written.",
         ) from error
-
-
-def _is_export(path: Path) -> bool:
-    return (path / EXPORT_RECORD).is_file()
 
 
 def bring_library(staged: Path, exported: config.Exported, library: Library, files: Files) -> None:

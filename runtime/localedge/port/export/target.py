@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from localedge.errors import Exit, OperatorError
-from localedge.port.check.source import EXPORT_RECORD
 from localedge.project.models import Project
+from localedge.project.own_files import EXPORT_RECORD
 
 
 def refuse_place(project: Project, folder: Path) -> None:
@@ -67,7 +67,8 @@ def replace(folder: Path, contents: dict[str, bytes], *, was: tuple[str, ...]) -
     removed = []
     record = json.dumps({"files": sorted(contents)}, indent=1) + "\n"
     try:
-        write(folder, {**contents, EXPORT_RECORD: record.encode()})
+        # First of all, so that a server that runs knows the others for what they are.
+        write(folder, {EXPORT_RECORD: record.encode(), **contents})
         for name in sorted({*was} - contents.keys()):
             if (folder / name).is_file() and ".." not in Path(name).parts:
                 (folder / name).unlink()

@@ -14,6 +14,7 @@ from localedge.errors import Exit, OperatorError
 from localedge.port.verify.parts import cache_folder
 from localedge.port.verify.wheels import packages_folder, silent
 from localedge.project.models import Project
+from localedge.project.own_files import is_export, is_session
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Of all files, uncompressed. Source: kv-d1-contract section 5 (script size), read 2026-12-01."""
@@ -112,8 +113,16 @@ def _names(site: Path) -> Iterator[str]:
 def _copy(source: Path, target: Path) -> int:
     """The files of a bundle lie in `target`, which is new; their size in bytes."""
 
-    def left_out(_folder: str, names: list[str]) -> set[str]:
-        return {name for name in names if name in _LEFT_OUT or name.startswith(".")}
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        here = Path(folder)
+        return {
+            name
+            for name in names
+            if name in _LEFT_OUT
+            or name.startswith(".")
+            or is_export(here / name)
+            or is_session(here / name)
+        }
 
     shutil.copytree(source, target, ignore=left_out, symlinks=False, ignore_dangling_symlinks=True)
     return _size(target)
