@@ -139,7 +139,7 @@ def test_another_decision_afterwards_is_refused(project: Path, task: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("show", "none"), 1, "localedge agent list shows the tasks"),
+        (("show", "none"), 1, "localedge trace ID those of a team"),
         (("resolve", "none", "0", "retry"), 1, "localedge agent list shows the tasks"),
         (("resolve", "TASK", "9", "retry"), 1, "shows its steps"),
         (("resolve", "TASK", "0", "retry"), 1, "shows what it asks"),

@@ -52,12 +52,14 @@ def list_(
                 exit=Exit.USAGE,
             )
     place = Place(db, config, env, persist_to)
-    page = asyncio.run(_tasks(place, session, wanted or None, search, limit))
+    page, has_team = asyncio.run(_tasks(place, session, wanted or None, search, limit))
     if as_json:
         typer.echo(page.model_dump_json(indent=2))
         return
     if not page.tasks:
         typer.echo("There are no such tasks.")
+        if has_team:
+            typer.echo("The tasks of a team: localedge trace GOAL, or the page's view.", err=True)
         return
     rows = [_row(task) for task in page.tasks]
     typer.echo(fitted(["task", "status", "step", "goal", "lease", "updated"], rows))
@@ -89,9 +91,10 @@ async def task_whole(place: Place, task_id: str) -> TaskWhole:
 
 async def _tasks(
     place: Place, session: str | None, statuses: list[str] | None, search: str | None, limit: int
-) -> TaskPage:
+) -> tuple[TaskPage, bool]:
+    """The tasks, and whether a team has any in the same database."""
     async with agent_state(place.target()) as binding:
-        return await agents_data.tasks(
+        page = await agents_data.tasks(
             binding,
             now_ms=_now_ms(),
             session_id=session,
@@ -99,6 +102,10 @@ async def _tasks(
             text=search,
             limit=limit,
         )
+        is_asked = not page.tasks and (await agents_data.kinds(binding))["team"]
+        teams = "SELECT count(*) AS n FROM task_status"
+        has_team = is_asked and (await agents_data.rows_of(binding, teams))[0]["n"] > 0
+        return page, has_team
 
 
 def _now_ms() -> int:

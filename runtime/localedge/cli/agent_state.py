@@ -30,7 +30,8 @@ PersistTo = Annotated[Path | None, typer.Option(help="The folder of the local st
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _HINTS: Final[dict[str, str]] = {
-    TaskNotFound.code: "localedge agent list shows the tasks that there are.",
+    TaskNotFound.code: "localedge agent list shows the tasks that there are, localedge trace ID "
+    "those of a team.",
     StepNotFound.code: "localedge agent show TASK shows its steps.",
     "step_not_waiting": "localedge agent show TASK shows what it asks.",
     "decision_conflict": "localedge agent show TASK shows what was decided.",
