@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 import httpx
 
+from localedge.errors import Exit, OperatorError
 from localedge.port.verify.plan import Lines
 from localedge.port.verify.stored import State
 
@@ -67,14 +68,23 @@ async def ask(
 ) -> Answer:
     """The answer of the server at `url`; `extra` headers are for the server, not the worker.
 
-    Shape: nothing is added to the request, no redirect is followed, no body is decoded.
+    Shape: nothing is added to the request, no cookie of an earlier answer either; no redirect is
+    followed, no body is decoded.
+    Errors: OperatorError (exit 2) for a request that HTTP does not allow.
     """
+    client.cookies.clear()
     headers = [*outgoing.headers, *extra.items()]
     request = client.build_request(
         outgoing.method, url + outgoing.target, headers=headers, content=outgoing.body or None
     )
     try:
         response = await client.send(request, stream=True)
+    except (httpx.LocalProtocolError, httpx.UnsupportedProtocol) as error:
+        raise OperatorError(
+            "verify/cannot-send",
+            f"{outgoing.method} {outgoing.target} cannot be sent: {error}.",
+            exit=Exit.USAGE,
+        ) from error
     except httpx.TransportError as error:
         return Answer(failure=f"{type(error).__name__}: {error}")
     pieces, is_cut = [], False
