@@ -59,7 +59,7 @@ def document_line() -> bool:
         told = [one for one in report.told if str(one.verdict.outcome) == outcome]
         if told:
             least = min(len(one.verdict.choices) for one in told)
-            found.append(f"{name} ({outcome}, {least} choices)")
+            found.append(f"{name} ({outcome}, {least} choice{'' if least == 1 else 's'})")
         else:
             missed.append(name)
     seconds = time.perf_counter() - begun

@@ -75,6 +75,9 @@ class MemoryEngine(Engine):
         self._schemas = 0
         self._taken: Copy | None = None
         self._last: Copy | None = None
+        # On the platform, too, somebody else has written before: `PRAGMA data_version` is 2.
+        began, self._taken = self.snapshot(), None
+        self.restore(began)
 
     async def run(self, queries: Sequence[Query]) -> list[Result]:
         if not all(query.parsed.is_read_only for query in queries):
