@@ -197,8 +197,7 @@ async def measure() -> str:
         "Conflicts are those of agents that choose from what they see (`look`, `take`), each a "
         f"process, the middle one of {TURNS} turns; `claim` takes one statement and has none. All "
         "take the first that they see, so what counts is how many agents have one lane: 16 on 4 "
-        "lanes are in each other's way like 4 on one. Lanes without an agent of their own are "
-        "everybody's, which is why 2 agents gain less from 4 lanes than 4 do.",
+        "lanes are in each other's way about as 4 are on one.",
     ]
     return "\n".join(lines)
 
