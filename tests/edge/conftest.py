@@ -34,6 +34,9 @@ database_name = "db"
 database_id = "db"
 """
 
+_PATIENCE_S = 60.0
+"""A busy machine is no difference."""
+
 MakeProject = Callable[[str], Project]
 
 
@@ -74,7 +77,8 @@ def project(tmp_path: Path) -> MakeProject:
 
 async def compared(project: Project, plan: Plan, wishes: Wishes | None = None) -> Report:
     """What both sides make of `plan`."""
-    return await verify(project, plan, wishes or Wishes(), on_record=lambda _record: None)
+    patient = wishes or Wishes(patience_s=_PATIENCE_S)
+    return await verify(project, plan, patient, on_record=lambda _record: None)
 
 
 def told(report: Report) -> str:

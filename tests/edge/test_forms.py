@@ -38,7 +38,9 @@ async def test_a_fastapi_application_answers_alike(project: MakeProject) -> None
     worker = (_HERE / "workers" / "fastapi_app.py").read_text()
     plan = read_plan(_HERE / "scenarios" / "fastapi.toml")
 
-    report = await compared(project(worker), plan, Wishes(requirements=pins(*_FASTAPI)))
+    report = await compared(
+        project(worker), plan, Wishes(requirements=pins(*_FASTAPI), patience_s=60)
+    )
 
     assert report.count == 0, told(report)
     assert [step.theirs for step in report.steps].count("200") == 9

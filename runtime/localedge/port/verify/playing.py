@@ -20,7 +20,7 @@ from localedge.port.verify.stored import State
 CRASHED: Final = "crashed"
 _NAME: Final = re.compile(r"\$\{(\w+)\}")
 _POLL_S: Final = 0.05
-_CALL_S: Final = 20.0
+_CALL_S: Final = 60.0
 
 
 @dataclass(slots=True)
