@@ -87,6 +87,14 @@ def test_every_option_and_argument_says_what_it_is(path: tuple[str, ...]) -> Non
     assert silent == []
 
 
+def test_brackets_in_help_are_shown_and_no_markup() -> None:
+    shown = run_command(["check", "--help"], ROOT, {"COLUMNS": "120"}).stdout
+
+    assert "# localedge: ignore[rule] and the reason" in shown
+    helps = [p.help for command in COMMANDS.values() for p in command.params if hasattr(p, "help")]
+    assert [text for text in helps if text and "[" in text] == []
+
+
 def test_help_fits_a_screen_of_80_by_24() -> None:
     for arguments in ([], ["--help"]):
         lines = run_command(arguments, ROOT, {"COLUMNS": "80"}).stdout.splitlines()

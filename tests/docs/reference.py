@@ -136,7 +136,8 @@ def cli_page() -> str:
     for path, command in commands():
         depth = "##" if " " not in path else "###"
         lines += ["", f"{depth} localedge {path}", ""]
-        lines += _paragraphs(command.help or SUMMARIES.get(path, ""))
+        # Brackets are marked for the terminal, which would take them for markup.
+        lines += _paragraphs((command.help or SUMMARIES.get(path, "")).replace("\\[", "["))
         rows = _options(command)
         if rows:
             lines += ["", *table(["given", "what it does"], rows)]

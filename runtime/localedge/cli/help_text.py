@@ -10,13 +10,16 @@ from typing import Final
 from typer.core import TyperGroup
 
 _EXAMPLES: Final = re.compile(r"Examples?:\s*")
+_TAG: Final = re.compile(r"(?<!\\)\[(?=[a-z#/@])")
+"""What rich would take for markup, and leave out."""
 
 
 def polished(command: object) -> None:
     """The help of `command`, and of all commands in it, is as it is shown."""
     text = getattr(command, "help", None)
     if isinstance(text, str):
-        setattr(command, "help", "\n\n".join(_paragraphs(text)))  # noqa: B010  (typer's own field)
+        shown = _TAG.sub(r"\\[", "\n\n".join(_paragraphs(text)))
+        setattr(command, "help", shown)  # noqa: B010  (typer's own field)
     if isinstance(command, TyperGroup):
         for inner in command.commands.values():
             polished(inner)
