@@ -23,7 +23,7 @@ def test_all_import_contracts_are_kept() -> None:
 ONE_WAY = "imports go one way"
 BINDINGS = "bindings import nothing of the runtime"
 WORKER = "worker code imports nothing of localedge"
-EDGESTATE = "edgestate only in the CLI, the inspector and the explorer"
+EDGESTATE = "edgestate only in the CLI and the inspector"
 SQLITE = "SQLite only in d1/sqlite.py"
 STARLETTE = "Starlette only in the gateway, the inspector and the test client"
 BREACHES = [
