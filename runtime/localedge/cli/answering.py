@@ -39,19 +39,15 @@ async def answering(
     token = kept_token(state)
     journal = Journal(say)
 
-    async def page() -> Application:
-        # Imported when it is first looked at: most servers are asked by programs only; and beside
-        # the loop, which answers requests meanwhile.
-        views = await asyncio.to_thread(import_module, "localedge.inspector.views")
-        await asyncio.to_thread(views.views)
-        from localedge.inspector.app import inspector
-        from localedge.inspector.inspection import Inspection
-
-        return inspector(Inspection(supervisor, gateway))
-
     gateway = Gateway(
         supervisor.pools[0],
-        partial(guarded_control, supervisor, port=port, token=token, page=page),
+        partial(
+            guarded_control,
+            supervisor,
+            port=port,
+            token=token,
+            page=lambda: _page(supervisor, gateway),
+        ),
         control_paths=[OLD_SCHEDULED] if tests_scheduled else [],
         journal=journal,
         history=supervisor.history,
@@ -75,3 +71,17 @@ async def answering(
                 supervisor.history.close()
                 remove_run(state)
     journal.flush()
+
+
+async def _page(supervisor: Supervisor, gateway: Gateway) -> Application:
+    """The page and its API.
+
+    They are imported when first looked at: most servers are asked by programs only; and beside the
+    loop, which answers requests meanwhile.
+    """
+    views = await asyncio.to_thread(import_module, "localedge.inspector.views")
+    await asyncio.to_thread(views.views)
+    from localedge.inspector.app import inspector
+    from localedge.inspector.inspection import Inspection
+
+    return inspector(Inspection(supervisor, gateway))

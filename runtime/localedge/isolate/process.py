@@ -74,6 +74,13 @@ class _Life:
         self.channel = Channel(self._received, self._closed)
         self.calls = Calls(self.channel.send)
 
+    def record(self, boot: Boot, log: socket.socket, mask: Mask) -> None:
+        """Calls leave a trail, and are recorded when somebody looks."""
+        pid, generation = os.getpid(), boot.generation
+        self.recorder = Recorder(self.probe, log, pid=pid, generation=generation, mask=mask)
+        self.recorder.watch(self.is_watched)
+        keep_trail(self.probe.tally, boot.state)
+
     def _received(self, frame: Frame) -> None:
         if frame[0] != NOTE:
             if frame[1] < 0:
@@ -141,10 +148,7 @@ async def _load(
 ) -> None:
     assert boot.project.main is not None
     probe = life.probe
-    recorder = Recorder(probe, log, pid=os.getpid(), generation=boot.generation, mask=mask)
-    recorder.watch(life.is_watched)
-    life.recorder = recorder
-    keep_trail(probe.tally, boot.state)
+    life.record(boot, log, mask)
     env = await open_env(stack, boot, probe, life.calls)
     world = world_of(boot.project)
     if world.python < (3, 13):
