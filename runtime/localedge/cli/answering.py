@@ -39,7 +39,7 @@ async def answering(
     token = kept_token(state)
     journal = Journal(say)
 
-    gateway = Gateway(
+    gateway: Gateway = Gateway(
         supervisor.pools[0],
         partial(
             guarded_control,
