@@ -23,7 +23,10 @@ def scenarios_of(file: Path, name: str | None = None) -> list[Scenario]:
     spec = importlib.util.spec_from_file_location(module_name, file)
     if spec is None or spec.loader is None:
         raise OperatorError(
-            "explore/not-python", f"{file} is not a Python file.", "", exit=Exit.USAGE
+            "explore/not-python",
+            f"{file} is not a Python file.",
+            "Give one that ends with .py.",
+            exit=Exit.USAGE,
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module

@@ -135,7 +135,9 @@ def _moved(text: str, by: int) -> str:
 
 def _nodes(found: Result) -> list[PlanNode]:
     if "detail" not in found.columns:
-        raise OperatorError("d1/plan", "that is no statement whose plan can be shown.")
+        raise OperatorError(
+            "d1/plan", "that is no statement whose plan can be shown.", "Ask for a query."
+        )
     depths: dict[Value, int] = {0: -1}
     nodes = []
     for id_, parent, _, detail in found.rows:

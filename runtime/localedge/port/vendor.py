@@ -53,7 +53,8 @@ def vendor(
         new = tuple(_add_migrations(source, folder, known))
     except OSError as exc:
         place = exc.filename or target
-        raise OperatorError("agent/cannot-write", f"{place}: {exc.strerror}") from exc
+        hint = "Make that possible, and run it again: it goes on where it stopped."
+        raise OperatorError("agent/cannot-write", f"{place}: {exc.strerror}.", hint) from exc
     return Vendored(target, written, removed, new, tuple(known.values()))
 
 

@@ -216,7 +216,8 @@ class Forks:
 
 
 def _no_process(text: str) -> OperatorError:
-    return OperatorError("isolate/no-process", f"no process could be started: {text}.")
+    hint = "Give the machine back some memory or processes, then start localedge dev again."
+    return OperatorError("isolate/no-process", f"no process could be started: {text}.", hint)
 
 
 def is_alive(pid: int) -> bool:

@@ -122,7 +122,8 @@ class Migrations:
         try:
             text = (self.folder.path / name).read_bytes().decode("utf-8", "replace")
         except OSError as exc:
-            raise OperatorError("d1/cannot-read", f"{name}: {exc.strerror}") from exc
+            hint = "Make the file readable. It was not applied, nor what comes after it."
+            raise OperatorError("d1/cannot-read", f"{name}: {exc.strerror}.", hint) from exc
         literal = "'" + name.replace("'", "''") + "'"
         record = _RECORD.format(table=quoted(self.table), name=literal)
         statements = split(text + record)

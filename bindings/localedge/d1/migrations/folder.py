@@ -132,7 +132,8 @@ class MigrationFolder:
             with path.open("x", encoding="utf-8", newline="") as file:
                 file.write(line)
         except OSError as exc:
-            raise OperatorError("d1/cannot-write", f"{path}: {exc.strerror}") from exc
+            hint = "Make the folder writable, or name another as migrations_dir."
+            raise OperatorError("d1/cannot-write", f"{path}: {exc.strerror}.", hint) from exc
         return path
 
 

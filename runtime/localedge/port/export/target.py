@@ -26,7 +26,9 @@ def refuse_place(project: Project, folder: Path) -> None:
             exit=Exit.USAGE,
         )
     if folder.exists() and not folder.is_dir():
-        raise OperatorError("export/place", f"{folder} is not a folder.", exit=Exit.USAGE)
+        raise OperatorError(
+            "export/place", f"{folder} is not a folder.", "Name another.", exit=Exit.USAGE
+        )
 
 
 def refuse_existing(folder: Path) -> None:

@@ -83,6 +83,7 @@ async def ask(
         raise OperatorError(
             "verify/cannot-send",
             f"{outgoing.method} {outgoing.target} cannot be sent: {error}.",
+            "Correct that step of the plan: HTTP has no such request.",
             exit=Exit.USAGE,
         ) from error
     except httpx.TransportError as error:

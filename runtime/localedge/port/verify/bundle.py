@@ -89,12 +89,14 @@ def required(root: Path) -> list[str]:
         document = tomllib.loads(file.read_text("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         text = f"{file} cannot be read: {error}."
-        raise OperatorError("verify/pyproject", text, exit=Exit.CONFIG) from error
+        hint = "Correct it, or name the packages with --package."
+        raise OperatorError("verify/pyproject", text, hint, exit=Exit.CONFIG) from error
     own = _table(_table(document, "tool"), "localedge").get("edge-packages")
     found = _table(document, "project").get("dependencies", []) if own is None else own
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         text = f"the packages in {file} must be a list of texts."
-        raise OperatorError("verify/pyproject", text, exit=Exit.CONFIG)
+        hint = 'For example: edge-packages = ["pydantic"].'
+        raise OperatorError("verify/pyproject", text, hint, exit=Exit.CONFIG)
     # The SDK is there already, and pywrangler's own tools are for the machine.
     return [one for one in found if not one.startswith(("workers-py", "workers-runtime-sdk"))]
 

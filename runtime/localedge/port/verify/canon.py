@@ -50,12 +50,14 @@ def _check(name: str, pattern: str) -> None:
         raise OperatorError(
             "verify/bad-pattern",
             f"the pattern {name} is no regular expression: {error}.",
+            "It is one of Python's re; in a shell put it into single quotes.",
             exit=Exit.USAGE,
         ) from error
     if is_odd:
         raise OperatorError(
             "verify/bad-pattern",
             f"the pattern {name} must not fit an empty text, nor name its groups.",
+            "Write (…) for (?P<name>…), and + for *.",
             exit=Exit.USAGE,
         )
 

@@ -167,6 +167,7 @@ class Driver:
         return OperatorError(
             "verify/driver-ended",
             f"the real parts have ended unasked; their last words:\n{self.log()[-_TAIL:]}",
+            "Run it again; if they end at the same request, the worker has ended Pyodide.",
             exit=Exit.UNREACHABLE,
         )
 

@@ -164,7 +164,10 @@ async def _called(step: Call) -> Seen:
             )
     except httpx.HTTPError as error:
         raise OperatorError(
-            "verify/call-failed", f"{step.title}: {error}.", exit=Exit.UNREACHABLE
+            "verify/call-failed",
+            f"{step.title}: {error}.",
+            "Start what the scenario calls outside, or correct the address.",
+            exit=Exit.UNREACHABLE,
         ) from error
     return Seen(str(answer.status_code))
 

@@ -179,6 +179,7 @@ async def _migrate(driver: Driver, project: Project, database: D1Database) -> No
             raise OperatorError(
                 "verify/migration-failed",
                 f"{name} cannot be applied to D1 on the real parts: {error.message}",
+                "localedge check names what D1 refuses; correct the file.",
             ) from error
 
 

@@ -39,7 +39,8 @@ class Remote:
         if answer.failure is not None and not self._has_answered:
             raise OperatorError(
                 "verify/unreachable",
-                f"nobody answers at {self.name}: {answer.failure}",
+                f"nobody answers at {self.name}: {answer.failure}.",
+                "Start it, or correct --url.",
                 exit=Exit.UNREACHABLE,
             )
         self._has_answered = True

@@ -30,7 +30,12 @@ def read_plan(file: Path | None) -> Plan:
         text = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise OperatorError("verify/cannot-read", f"{file}: {reason}.", exit=Exit.USAGE) from error
+        raise OperatorError(
+            "verify/cannot-read",
+            f"{file}: {reason}.",
+            "Name a recorded session, a scenario (.toml) or an OpenAPI document.",
+            exit=Exit.USAGE,
+        ) from error
     if file.suffix == ".toml":
         return plan_of_scenario(text, file)
     first, *_ = text.splitlines() or [""]
@@ -70,12 +75,14 @@ def _plan_of_session(text: str, file: Path) -> Plan:
             raise OperatorError(
                 "verify/bad-session",
                 f"{file}, line {number} is no request of a recorded session.",
+                "Take the line out, or record again: localedge dev --record FILE.",
                 exit=Exit.USAGE,
             ) from error
         if isinstance(read, Head) != (number == 1):
             raise OperatorError(
                 "verify/bad-session",
                 f"{file}, line {number}: sessions cannot be joined in one file.",
+                "Compare one after the other.",
                 exit=Exit.USAGE,
             )
     return Plan(tuple(steps), notes=tuple(notes))
