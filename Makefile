@@ -49,6 +49,7 @@ bench: $(STAMP)
 	@$(BIN)/python -m bench.against_miniflare
 	@$(BIN)/python -m bench.durable_steps
 	@$(BIN)/python -m bench.team
+	@$(BIN)/python -m tests.docs.reference
 	@$(BIN)/python -m bench.explore_subjects
 	@$(BIN)/python -m bench.explore_speed
 	@$(BIN)/python -m bench.explore_foreign
