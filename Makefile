@@ -49,11 +49,11 @@ bench: $(STAMP)
 	@$(BIN)/python -m bench.against_miniflare
 	@$(BIN)/python -m bench.durable_steps
 	@$(BIN)/python -m bench.team
-	@$(BIN)/python -m tests.docs.reference
 	@$(BIN)/python -m bench.explore_subjects
 	@$(BIN)/python -m bench.explore_speed
 	@$(BIN)/python -m bench.explore_foreign
 	@$(BIN)/python -m bench.probe
+	@$(BIN)/python -m tests.docs.reference
 
 # The document's code, ours and ten mutants of it under every crash, order and stale read.
 explore: $(STAMP)
