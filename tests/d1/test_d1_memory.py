@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import time_machine
 from tests.d1.asking import database, refusal, rows, value
 
 from localedge.d1.memory import MemoryEngine
@@ -102,3 +103,35 @@ async def test_copies_of_equal_databases_have_equal_keys(memory: MemoryEngine) -
 
     assert memory.snapshot().key == copy.key
     assert other.key != copy.key
+
+
+async def test_what_was_run_at_a_copy_before_comes_to_the_same_copy(memory: MemoryEngine) -> None:
+    db = database(memory)
+    await db.exec("CREATE TABLE t (a)")
+    empty = memory.snapshot()
+
+    with time_machine.travel(1_800_000_000, tick=False):
+        first = await db.prepare("INSERT INTO t VALUES (?)").bind(1).run()
+        full = memory.snapshot()
+        memory.restore(empty)
+        again = await db.prepare("INSERT INTO t VALUES (?)").bind(1).run()
+        copy = memory.snapshot()
+        await db.prepare("INSERT INTO t VALUES (?)").bind(2).run()
+
+    assert again["meta"]["changes"] == first["meta"]["changes"] == 1
+    assert copy is full
+    assert await rows(db, "SELECT a FROM t") == [[1], [2]]
+
+
+async def test_who_asks_for_the_last_change_gets_that_of_the_statement_before(
+    memory: MemoryEngine,
+) -> None:
+    db = database(memory)
+    await db.exec("CREATE TABLE t (a)")
+    empty = memory.snapshot()
+
+    for _ in range(3):
+        memory.restore(empty)
+        await db.prepare("INSERT INTO t VALUES (1), (2)").run()
+        memory.snapshot()
+        assert await value(db, "SELECT changes()") == 2
