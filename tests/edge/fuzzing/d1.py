@@ -50,7 +50,7 @@ VALUES = st.one_of(
 TERMS = st.sampled_from(
     [
         *("?", "?1", "?2", ":a", "@b", "$c", "?3", "NULL", "1", "2.0", "'x'", "x'00ff'", "-7"),
-        *("9007199254740993", "1e999", "a", "b", "id", "t.a", "rowid", "nope", '"a"', '"lit"'),
+        *("9007199254740993", "a", "b", "id", "t.a", "rowid", "nope", '"a"', '"lit"'),
     ]
 )
 _WRAPPED = (
