@@ -31,6 +31,7 @@ _COUNTER: Final = slice(24, 28)
 _COOKIE: Final = slice(40, 44)
 _VALID_FOR: Final = slice(92, 96)
 _BEFORE: Final = re.compile(r"\b(total_)?changes\b|\blast_insert_rowid\b", re.IGNORECASE)
+_OF_NOBODY: Final = -1
 _ROW_CHANGING: Final = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE"})
 """Source of the header's fields: www.sqlite.org/fileformat2.html section 1.3, read 2026-12-01."""
 
@@ -90,15 +91,7 @@ class MemoryEngine(Engine):
     """One database under D1's rules, run where it is called."""
 
     def __init__(self) -> None:
-        shared = Path("/dev/shm")
-        place = str(shared) if os.access(shared, os.W_OK) else None
-        self._file, name = tempfile.mkstemp(prefix="localedge-explore-", dir=place)
-        try:
-            self._driver = open_unjournaled(Path(name))
-        finally:
-            # Both have it open: nothing is left of it when they end, however they end.
-            os.unlink(name)
-        self._cursor = self._driver.cursor()
+        self._open()
         self._cookie = 0
         self._schema = 0
         self._schemas = 0
@@ -110,6 +103,28 @@ class MemoryEngine(Engine):
         self._looks: dict[Hashable, _Look] = {}
         # On the platform, too, somebody else has written before: `PRAGMA data_version` is 2.
         self._write(self.snapshot())
+
+    def _open(self) -> None:
+        shared = Path("/dev/shm")
+        place = str(shared) if os.access(shared, os.W_OK) else None
+        self._file, name = tempfile.mkstemp(prefix="localedge-explore-", dir=place)
+        try:
+            self._driver = open_unjournaled(Path(name))
+        finally:
+            # Both have it open: nothing is left of it when they end, however they end.
+            os.unlink(name)
+        self._cursor = self._driver.cursor()
+
+    def part(self) -> None:
+        """Have a database of one's own with the same content: for a process after its fork.
+
+        SQLite's connections may not be used on both sides; the inherited one is left alone.
+        """
+        copy = self.snapshot()
+        self._inherited = (self._driver, self._cursor)
+        self._open()
+        self._schema = _OF_NOBODY
+        self._write(copy)
 
     async def run(self, queries: Sequence[Query]) -> list[Result]:
         here, now_s = self._taken, clock.now()

@@ -105,13 +105,16 @@ def explore(
     Errors: OperatorError for a wrong project, or a worker that is not deterministic.
     """
 
-    def work(number: int, jobs: int) -> list[Row]:
-        with opened(scenario, folder, seed=options.seed) as lab, _at_speed():
-            steadiness.check(lab)
+    with opened(scenario, folder, seed=options.seed) as lab, _at_speed():
+        steadiness.check(lab)
+
+        def work(number: int, jobs: int) -> list[Row]:
+            if jobs > 1:
+                lab.stores.part()
             quiet: Progress = lambda _kind, _runs, _failed: None  # noqa: E731  (a default)
             return _rows(lab, options, Share(number, jobs), quiet if number else progress)
 
-    report = Report(shared(work, options.jobs))
+        report = Report(shared(work, options.jobs))
     if options.real:
         real = real_row(scenario, folder, wanted=options.real, jobs=options.jobs, seed=options.seed)
         report.rows.append(real)

@@ -98,6 +98,11 @@ class Stores:
         self.outside.resent = state.resent
         self.set_wall(state.wall_s)
 
+    def part(self) -> None:
+        """A forked process has databases of its own."""
+        for engine in {id(engine): engine for engine in self.databases.values()}.values():
+            engine.part()
+
     def close(self) -> None:
         """Let go of the databases."""
         for engine in self.databases.values():
