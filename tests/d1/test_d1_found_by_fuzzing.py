@@ -106,3 +106,9 @@ async def test_space_at_the_end_belongs_to_what_is_not_finished(
 ) -> None:
     text = f'unrecognized token: "{token}" at offset {offset}: SQLITE_ERROR'
     assert await refusal(db, sql) == text
+
+
+@pytest.mark.parametrize("operator", ["->", "->>", "||", "<<", ">>", "<=", ">=", "<>", "==", "!="])
+async def test_an_operator_of_several_characters_is_one_token(db: Any, operator: str) -> None:
+    text = f'near "{operator}": syntax error at offset {10 + len(operator)}: SQLITE_ERROR'
+    assert await refusal(db, f"SELECT 1 {operator} {operator}") == text

@@ -22,7 +22,7 @@ _TOKEN: Final = re.compile(
     | (?P<word>{_FIRST}{_ID}*)
     | (?P<number>(?:0[xX][0-9a-fA-F]+ | {_DECIMAL}){_ID}*)
     | (?P<semi>;)
-    | (?P<other>.)
+    | (?P<other>->>? | \|\| | <[<=>] | >[>=] | == | != | .)
     """,
     re.VERBOSE | re.DOTALL,
 )
