@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import Any
+
 import pytest
 from pydantic import JsonValue
 from tests.team.world import SlowDatabase, Team, claimed
 
-from edgestate.errors import StoreUnavailable, TaskNotFound
+from edgestate.errors import StateError, StoreRejected, StoreUnavailable, TaskNotFound
 from edgestate.team import (
     AccessDenied,
     ContextConflictError,
@@ -201,3 +204,72 @@ async def test_who_says_another_role_than_its_own_reads_nothing(team: Team) -> N
 
     (denial,) = await team.rows("SELECT agent_id, object FROM access_denials")
     assert denial == {"agent_id": "worker-1", "object": "as planner"}
+
+
+# --- values that no database keeps ---
+
+
+def nested(depth: int) -> JsonValue:
+    value: JsonValue = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value", ["half \ud800", {"half \udfff": 1}, nested(100_000), float("inf"), {1}, b"bytes"]
+)
+async def test_what_cannot_be_stored_as_it_is_is_refused_everywhere(team: Team, value: Any) -> None:
+    await team.goal("a")
+    planner, worker = await team.planner(), await team.worker()
+    held = await claimed(worker)
+    tries: list[Callable[[], Awaitable[object]]] = [
+        lambda: planner.messages.send("worker-1", "note", value),
+        lambda: worker.board.complete(held, value, summary="one"),
+        lambda: planner.knowledge.create("k", value, kind="norm", visibility="public"),
+        lambda: planner.settings.set("model", value),
+        lambda: planner.contexts.freeze_context("goal", 2, context=value),
+        lambda: worker.requests.claim("r", "sum", value),
+        lambda: Sagas(worker.desk, [SagaDefinition("s", ())]).start("s", value),
+    ]
+
+    for attempt in tries:
+        with pytest.raises(StoreRejected):
+            await attempt()
+
+    assert (await worker.board.task("a")).status == "running"
+
+
+@pytest.mark.parametrize("text", ["half \ud800"])
+async def test_half_a_character_is_refused_in_texts_too(team: Team, text: str) -> None:
+    await team.goal("a")
+    planner, worker = await team.planner(), await team.worker()
+    held = await claimed(worker)
+    tries: list[Callable[[], Awaitable[object]]] = [
+        lambda: planner.messages.send(text, "note", 1),
+        lambda: planner.messages.send("worker-1", "note", 1, correlation_id=text),
+        lambda: worker.board.complete(held, 1, summary=text),
+        lambda: worker.board.fail(held, text),
+        lambda: worker.board.release(held, reason=text),
+        lambda: worker.decisions.record("a", text, text),
+        lambda: planner.knowledge.create("k", 1, kind="norm", visibility="public", acl=[text]),
+    ]
+
+    for attempt in tries:
+        with pytest.raises(StateError):
+            await attempt()
+
+    assert (await worker.board.task("a")).status == "running"
+
+
+@pytest.mark.parametrize("ttl_s", [0, -1, float("nan"), float("inf"), 1e300])
+async def test_a_claim_lasts_a_time_that_ends(team: Team, ttl_s: float) -> None:
+    await team.goal("a")
+    worker = await team.worker()
+
+    with pytest.raises(ValueError, match="more than 0 s"):
+        await worker.board.claim(ttl_s=ttl_s)
+    with pytest.raises(ValueError, match="more than 0 s"):
+        await worker.requests.claim("r", "sum", 1, ttl_s=ttl_s)
+
+    assert (await worker.board.task("a")).status == "pending"

@@ -181,10 +181,14 @@ class D1Leases:
         await self._d1.rows(sql.BLOCK_TOOL, tool_name, clock.now_ms(), int(until * 1000))
 
 
+LONGEST_S = 1e9
+"""Some thirty years: what is longer has no end that a database could hold."""
+
+
 def positive_ttl(ttl_s: float) -> float:
     """`ttl_s` if it is a time to live; ValueError otherwise: 0 would delete what it extends."""
-    if not ttl_s > 0:
-        raise ValueError(f"a lease lasts more than 0 s, not {ttl_s}")
+    if not 0 < ttl_s <= LONGEST_S:
+        raise ValueError(f"a lease lasts more than 0 s and at most {LONGEST_S:.0f} s, not {ttl_s}")
     return ttl_s
 
 

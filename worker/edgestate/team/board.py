@@ -165,7 +165,7 @@ class Board:
         task = held.task
         values = (task.task_id, self._desk.me, reason, clock.now_ms(), task.fence)
         statements = (says(sql.RELEASE, *values), self._guard(held))
-        write = Write("release", task.task_id, [task.task_id, task.fence], statements)
+        write = Write("release", task.task_id, [task.task_id, task.fence, reason], statements)
         await self._desk.write(write, refused=self.why(task.task_id, held))
 
     # --- finishing ---

@@ -87,7 +87,7 @@ class Planning:
         write = Write(
             "rebase",
             cycle.task_id,
-            [cycle.task_id, cycle.version],
+            [cycle.task_id, cycle.version, reason],
             (
                 says(sql.REBASE, cycle.task_id, self._desk.me, clock.now_ms()),
                 *self._decisions.deciding(cycle.task_id, "rebase", reason).statements,

@@ -107,9 +107,10 @@ class Settings:
         Errors: SecretInSetting; VersionConflict; AccessDenied.
         """
         check_id("setting", name)
+        text = text_of(value)
         check_no_secret(name, value)
         now = clock.now_ms()
-        values = (name, text_of(value), version, self._desk.me, now, trace_id())
+        values = (name, text, version, self._desk.me, now, trace_id())
         write = Write(
             "set",
             f"setting {name}",
@@ -155,19 +156,22 @@ def check_no_secret(name: str, value: JsonValue) -> None:
 
     Errors: SecretInSetting.
     """
-    if isinstance(value, dict) and set(value) == {"secret"}:
-        named = value["secret"]
-        if not (isinstance(named, str) and _ENV_NAME.fullmatch(named)):
+    waiting: list[tuple[str, JsonValue]] = [(name, value)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict) and set(value) == {"secret"}:
+            named = value["secret"]
+            if not (isinstance(named, str) and _ENV_NAME.fullmatch(named)):
+                raise SecretInSetting(name)
+            continue
+        if _SECRET.search(_HUMP.sub("_", name)) or (
+            isinstance(value, str) and _VALUE.search(value)
+        ):
             raise SecretInSetting(name)
-        return
-    if _SECRET.search(_HUMP.sub("_", name)) or (isinstance(value, str) and _VALUE.search(value)):
-        raise SecretInSetting(name)
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            check_no_secret(f"{name}.{key}", inner)
-    if isinstance(value, list):
-        for number, inner in enumerate(value):
-            check_no_secret(f"{name}.{number}", inner)
+        if isinstance(value, dict):
+            waiting += [(f"{name}.{key}", inner) for key, inner in value.items()]
+        if isinstance(value, list):
+            waiting += [(f"{name}.{number}", inner) for number, inner in enumerate(value)]
 
 
 def _seconds(setting: Setting | None, otherwise_s: float) -> float:

@@ -86,7 +86,7 @@ class Snapshots:
         write = Write(
             "roll back",
             restored.task_id,
-            [restored.task_id, restored.version],
+            [restored.task_id, restored.version, reason],
             (says(sql.ROLL_BACK, restored.task_id, *values), *decision.statements),
             roles=("planner",),
             cycle=cycle,

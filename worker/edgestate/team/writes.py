@@ -66,17 +66,23 @@ class Write:
 
 
 def fingerprint(write: Write) -> str:
-    """What two requests with the same id must have in common."""
-    text = json.dumps([write.operation, write.body], sort_keys=True, ensure_ascii=False)
+    """What two requests with the same id must have in common. Errors: as for `text_of`."""
+    text = text_of([write.operation, write.body], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def text_of(value: JsonValue) -> str:
-    """`value` as JSON. Errors: StoreRejected for what is none."""
+def text_of(value: JsonValue, *, sort_keys: bool = False) -> str:
+    """`value` as JSON.
+
+    Errors: StoreRejected for what is none, is nested too deeply, or has half a character, which
+    no database keeps as it is.
+    """
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=sort_keys)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
         raise StoreRejected(f"the value is not JSON: {error}") from error
+    return text
 
 
 def new_id(kind: str) -> str:
