@@ -206,8 +206,9 @@ def _parameters(tokens: list[Token]) -> tuple[str, int, bool]:
 
     The driver fills a list of values by number only, and names by name only: beside a name `?`
     gets its number, which the driver takes for a name. With numbers left out in between all
-    become numbers; a column without an alias is then called by its number.
+    become numbers.
     """
+    # Differs: a column without an alias is then called by the number of the `?` in it.
     tokens = _without_space_around(tokens)
     numbers = parameter_numbers(tokens)
     kinds = {token.kind for token in tokens}
