@@ -104,6 +104,17 @@ def test_show_tells_what_is_asked_and_how_to_answer(project: Path, task: str) ->
     assert f"localedge agent resolve {task} 1 retry" in output.stdout
 
 
+def test_what_agents_wrote_cannot_move_the_cursor(project: Path, task: str) -> None:
+    forged = "UPDATE agent_tasks SET goal = 'a' || char(27) || '[2Jtrip' || char(7)"
+    run_command(["d1", "execute", "DB", "--command", forged], project)
+
+    for arguments in (["list"], ["show", task]):
+        printed = _run(project, *arguments).stdout
+
+        assert r"a\x1b[2Jtrip\x07" in printed
+        assert not {"\x1b", "\x07"} & {*printed}
+
+
 def test_show_prints_the_whole_task_as_json(project: Path, task: str) -> None:
     found = _json(_run(project, "show", task, "--json"))
 

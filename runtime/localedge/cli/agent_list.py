@@ -11,7 +11,7 @@ import typer
 
 from edgestate.statuses import TaskStatus
 from localedge.cli.agent_state import AsJson, Config, Db, Env, PersistTo, Place, TaskId, agent_state
-from localedge.cli.table import fitted
+from localedge.cli.table import fitted, plain
 from localedge.errors import Exit, OperatorError
 from localedge.inspector import agents_data
 from localedge.inspector.agents_models import Question, StepShown, TaskPage, TaskShown, TaskWhole
@@ -117,7 +117,7 @@ def _row(task: TaskShown) -> list[str]:
         task.task_id,
         _status(task),
         f"{task.current_step} of {task.total_steps}",
-        task.goal,
+        plain(task.goal),
         _lease(task),
         task.updated_at,
     ]
@@ -136,14 +136,14 @@ def _lease(task: TaskShown) -> str:
 def _told(found: TaskWhole) -> list[str]:
     task = found.task
     lines = [
-        f"{task.task_id} is {_status(task)}: {task.goal}",
-        f"Session {task.session_id}, version {task.version}, fence {task.fence}, "
+        f"{task.task_id} is {_status(task)}: {plain(task.goal)}",
+        f"Session {plain(task.session_id)}, version {task.version}, fence {task.fence}, "
         f"made {task.created_at}, changed {task.updated_at}.",
     ]
     if task.lease_left_ms:
-        lines.append(f"{task.lease_holder} has it for {task.lease_left_ms / 1000:.0f} s.")
+        lines.append(f"{plain(task.lease_holder)} has it for {task.lease_left_ms / 1000:.0f} s.")
     if (why := task.quarantine_reason or task.error) is not None:
-        lines.append(f"Why: {why}")
+        lines.append(f"Why: {plain(why)}")
     if found.steps:
         rows = [_step(step) for step in found.steps]
         lines.append(fitted(["step", "action", "effect", "status", "try", "result"], rows))
@@ -155,7 +155,8 @@ def _told(found: TaskWhole) -> list[str]:
 def _step(step: StepShown) -> list[str]:
     result = step.error if step.error is not None else _short(step.output)
     status = step.status if step.resolution is None else f"{step.status} ({step.resolution})"
-    return [str(step.step_index), step.action, step.effect, status, str(step.attempt), result]
+    cells = [str(step.step_index), step.action, step.effect, status, str(step.attempt), result]
+    return [plain(cell) for cell in cells]
 
 
 def _short(value: Any) -> str:
@@ -167,7 +168,7 @@ def _asked(question: Question) -> list[str]:
     happened = (
         "may have happened: nobody knows"
         if question.why == "uncertain"
-        else f"failed: {question.error or 'nobody said why'}"
+        else f"failed: {plain(question.error or 'nobody said why')}"
     )
     return [
         f"Step {question.step_index} ({question.action}) {happened}. Decide with one of:",

@@ -14,7 +14,8 @@ import typer
 from edgestate.team import Symptom, examine
 from localedge.binding import BindingWrapper
 from localedge.cli import kv_target
-from localedge.cli.team_state import plain, team_record
+from localedge.cli.table import plain
+from localedge.cli.team_state import team_record
 from localedge.errors import Exit
 from localedge.kv.namespace import KvNamespace
 from localedge.probe import Probe

@@ -13,6 +13,14 @@ _NARROWEST: Final = 6
 """A column gets no narrower than that: what needs more columns is shown one below the other."""
 
 
+def plain(value: object) -> str:
+    """`value` as text for a terminal: what agents wrote cannot move the cursor or forge a line."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in str(value)
+    )
+
+
 def fitted(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """`rows` as a table that fits the terminal; as it is where stdout is none.
 

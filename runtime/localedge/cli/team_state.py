@@ -56,14 +56,6 @@ async def team_record(
             ) from error
 
 
-def plain(value: object) -> str:
-    """`value` as text for a terminal: what agents wrote cannot move the cursor or forge a line."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in str(value)
-    )
-
-
 def _only(databases: object) -> str:
     entries = tuple(databases) if isinstance(databases, tuple | list) else ()
     if len(entries) != 1:

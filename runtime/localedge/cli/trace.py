@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from edgestate.team import Event, life_of, states
-from localedge.cli.team_state import plain, team_record
+from localedge.cli.table import plain
+from localedge.cli.team_state import team_record
 from localedge.errors import OperatorError
 
 app = typer.Typer(add_completion=False)
