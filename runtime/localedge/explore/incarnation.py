@@ -103,6 +103,18 @@ def _rest(running: Any, waits_for: Any) -> Generator[Any, Any, Any]:
     return (yield from running)
 
 
+async def _resumed(running: Any, waits_for: Any) -> Any:
+    # A task of 3.12 and later takes no generator.
+    return await _rest(running, waits_for)
+
+
+class _Begun(asyncio.Future[T]):
+    """A call that never waited, in the place of its task: the loop of 3.12 and later names it."""
+
+    def set_name(self, _name: object) -> None:
+        """It keeps no name: it is over."""
+
+
 def task_factory(
     loop: asyncio.AbstractEventLoop,
     coro: Coroutine[Any, Any, T] | Generator[Any, None, T],
@@ -116,7 +128,7 @@ def task_factory(
     """
     incarnation = INCARNATION.get()
     if incarnation is not None and getattr(coro, "cr_code", None) is _CALL:
-        begun: asyncio.Future[T] = asyncio.Future(loop=loop)
+        begun: _Begun[T] = _Begun(loop=loop)
         try:
             waits_for = coro.send(None)
         except StopIteration as end:
@@ -128,7 +140,7 @@ def task_factory(
         except BaseException as error:  # noqa: BLE001  (raised where it is awaited, as of a task)
             begun.set_exception(error)
             return begun  # type: ignore[return-value]
-        coro = _rest(coro, waits_for)
+        coro = _resumed(coro, waits_for)
     task = ownership.task_factory(loop, coro, context=context, **options)
     if incarnation is not None:
         incarnation.note(task)
