@@ -112,3 +112,8 @@ async def test_space_at_the_end_belongs_to_what_is_not_finished(
 async def test_an_operator_of_several_characters_is_one_token(db: Any, operator: str) -> None:
     text = f'near "{operator}": syntax error at offset {10 + len(operator)}: SQLITE_ERROR'
     assert await refusal(db, f"SELECT 1 {operator} {operator}") == text
+
+
+async def test_values_belong_to_what_follows_the_last_statement(db: Any) -> None:
+    assert await refusal(db, "SELECT 1; -- c", 1) == "SQL code did not contain a statement."
+    assert "only the last statement can have parameters" in await refusal(db, "SELECT ?; -- c", 1)

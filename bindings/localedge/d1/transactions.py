@@ -187,9 +187,11 @@ class Transactions:
         size_before = self._size() if may_resize else _UNMEASURED
         for statement in before:
             self._step(statement, None)
-        columns, rows = self._step(last, values)
         if parsed.has_tail:
+            # What has the values is the last, and that is no statement.
+            self._step(last, None)
             raise EngineError(texts.NOT_A_STATEMENT)
+        columns, rows = self._step(last, values)
         changes = self._connection.total_changes - changes_before
         size_after = self._size() if may_resize else _UNMEASURED
         last_row_id = self._row_id.value
