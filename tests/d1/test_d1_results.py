@@ -156,3 +156,24 @@ async def test_a_result_is_a_copy_of_its_own(db: Any) -> None:
     first.results[0]["a"] = "changed"
 
     assert (await statement.all()).results == [{"a": 1}]
+
+
+async def test_a_change_followed_by_no_statement_leaves_nothing(db: Any) -> None:
+    await db.exec("CREATE TABLE t (id INTEGER)")
+
+    with pytest.raises(JsException):
+        await db.prepare("INSERT INTO t VALUES (1); -- and more").run()
+
+    assert await db.prepare("SELECT count(*) AS n FROM t").first("n") == 0
+
+
+async def test_a_change_that_breaks_a_deferred_key_leaves_nothing(db: Any) -> None:
+    await db.exec("CREATE TABLE parents (id INTEGER PRIMARY KEY)")
+    await db.exec(
+        "CREATE TABLE t (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)"
+    )
+
+    with pytest.raises(JsException, match="FOREIGN KEY constraint failed"):
+        await db.prepare("INSERT INTO t VALUES (1)").run()
+
+    assert await db.prepare("SELECT count(*) AS n FROM t").first("n") == 0
