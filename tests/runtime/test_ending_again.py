@@ -154,3 +154,21 @@ async def test_the_next_start_removes_the_socket_of_a_server_killed_with_its_for
 
     assert not is_left
     assert is_there
+
+
+@pytest.mark.parametrize("harm", SURVIVED)
+async def test_ending_while_what_was_killed_comes_back_takes_no_longer(
+    harm: Callable[[Edge], None], tmp_path: Path
+) -> None:
+    write_project(tmp_path, STORING, config=BINDINGS)
+
+    async with edge(tmp_path) as server:
+        harm(server)
+        server.process.terminate()
+        async with asyncio.timeout(10):
+            status = await server.process.wait()
+
+    await wait_until(lambda: not processes_of(tmp_path))
+    assert status == 0
+    assert not has_folder(server)
+    assert "Traceback" not in server.logged()

@@ -35,7 +35,7 @@ class Forks:
     Shape: `on_exit(pid, status)` is called for each process that it started and that ended,
     `on_record` with each line that an isolate wrote and `on_seen(pid, ray, facts)` with what it has
     recorded, both with when that was (by the machine's monotonic clock), `on_lost` when it is gone
-    unasked: whoever hears that calls `attach` with another.
+    unasked: whoever hears that calls `attach` with another. Once `is_closing` nothing is started.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Forks:
         self._running: dict[int, asyncio.Future[int]] = {}
         self._loop = asyncio.get_running_loop()
         self._up = asyncio.Event()
-        self._is_closing = False
+        self.is_closing = False
         self.attach(launched)
 
     def attach(self, launched: Launched) -> None:
@@ -114,8 +114,10 @@ class Forks:
 
     async def close(self) -> None:
         """The fork server and all that it started are gone."""
-        self._is_closing = True
+        self.is_closing = True
         self._lose()
+        # Whoever waits for the next fork server learns that there will be none.
+        self._up.set()
         await self._reap()
 
     async def _reap(self) -> None:
@@ -132,6 +134,8 @@ class Forks:
         try:
             async with asyncio.timeout(_DEADLINE_S):
                 await self._up.wait()
+                if self.is_closing:
+                    raise ForkServerLost
                 self._send(kind, token, *rest, descriptors=descriptors)
                 return await future
         except TimeoutError as exc:
@@ -140,7 +144,7 @@ class Forks:
             self._waiting.pop(token, None)
 
     def _send(self, *message: object, descriptors: list[int] | None = None) -> None:
-        if not self._up.is_set():
+        if self.is_closing or not self._up.is_set():
             return
         try:
             socket.send_fds(self._control, [pack(message)], descriptors or [])
@@ -207,7 +211,7 @@ class Forks:
             running.set_result(-signal.SIGKILL)
             self._on_exit(pid, -signal.SIGKILL)
         self._running.clear()
-        if not self._is_closing:
+        if not self.is_closing:
             self._on_lost()
 
     async def lost_one_is_reaped(self) -> None:

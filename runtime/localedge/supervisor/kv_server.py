@@ -97,8 +97,11 @@ class KvServer:
         try:
             await self.start()
         except ForkServerLost:
-            self._spawn(self._again())
+            if not self._is_ending:
+                self._spawn(self._again())
         except OperatorError as error:
+            if self._is_ending:
+                return
             self._failures += 1
             logger.error("KV server does not start again", extra={"error": str(error)})
             if self._failures < _MOST_FAILURES:

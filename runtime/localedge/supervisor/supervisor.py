@@ -20,7 +20,7 @@ from localedge.supervisor import state as state_folder
 from localedge.supervisor import valkey
 from localedge.supervisor.clock import EdgeClock
 from localedge.supervisor.crons import Crons
-from localedge.supervisor.forks import Forks, Record
+from localedge.supervisor.forks import Forks, ForkServerLost, Record
 from localedge.supervisor.generation import Generation
 from localedge.supervisor.history import History
 from localedge.supervisor.isolates import KILLED, Isolate
@@ -93,9 +93,20 @@ class Supervisor:
             self._work(crons.run())
         if self.kv is not None:
             # The isolates load meanwhile: they need it only when they use it.
-            self._kv_started = self._tasks.create_task(self.kv.start())
+            self._kv_started = self._tasks.create_task(self._start_kv(self.kv))
         self._work(Watch(self.generations).run())
         self._work(Keeping(self.pools, self.clock, self.state).run())
+
+    async def _start_kv(self, kv: KvServer) -> None:
+        while not self.forks.is_closing:
+            try:
+                await kv.start()
+            except ForkServerLost:
+                continue  # with the next fork server, unless there is to be none
+            except OperatorError:
+                if not self.forks.is_closing:
+                    raise
+            return
 
     async def has_kv(self) -> None:
         """KV is there. Errors: OperatorError (exit 4) when it cannot start."""
@@ -200,6 +211,8 @@ class Supervisor:
 
     async def _another_fork_server(self) -> None:
         await self.forks.lost_one_is_reaped()
+        if self.forks.is_closing:
+            return
         losses = self._losses
         if len(losses) == losses.maxlen and losses[-1] - losses[0] < _LOSSES_WITHIN_S:
             raise OperatorError(
