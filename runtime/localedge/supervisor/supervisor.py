@@ -84,6 +84,8 @@ class Supervisor:
         elif any(project.kv_namespaces for project in projects):
             self.kv = self._kv_server(projects)
             self.kv_url = self.kv.url
+            # First, as it takes the longest; the isolates need it only when they use it.
+            self._kv_started = self._tasks.create_task(self._start_kv(self.kv))
         for project in projects:
             boot = Boot(project=project, state=self.state, kv_url=self.kv_url, generation=1)
             pool = Pool(boot, self.forks, self._tasks.create_task, self._connect)
@@ -91,9 +93,6 @@ class Supervisor:
             self.pools.append(pool)
             crons = Crons(self.pools[-1], self.clock, self._tasks.create_task)
             self._work(crons.run())
-        if self.kv is not None:
-            # The isolates load meanwhile: they need it only when they use it.
-            self._kv_started = self._tasks.create_task(self._start_kv(self.kv))
         self._work(Watch(self.generations).run())
         self._work(Keeping(self.pools, self.clock, self.state).run())
 
